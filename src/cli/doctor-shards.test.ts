@@ -61,17 +61,32 @@ async function placesToldAfter(directory: string, shard: string) {
   return [told("shard eu1: tenants"), told("shard eu2: tenants")];
 }
 
+const unknown = (who: string) =>
+  `fail: ${who} by the directory, since a move that it knows nothing of: it was restored from a backup older than the move`;
+
 describe("tenants that a shard has", () => {
   after(() => placesToldAfter("", ""));
 
   it("are no finding where the directory has them there, and where a move has fenced them", async () => {
     assert.deepEqual(
       await placesToldAfter(
-        "INSERT INTO postern.shard_directory VALUES ('acme', 'eu2', 2), ('globex', 'eu1', 2), ('initech', 'eu1', 1)",
-        "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ('acme', 2, false), ('globex', 1, true)",
+        "INSERT INTO postern.shard_directory VALUES ('acme', 'eu2', 2), ('globex', 'eu1', 1), ('hooli', 'eu2', 2), ('initech', 'eu2', 1)",
+        "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ('acme', 2, false), ('globex', 1, true), ('hooli', 3, true)",
       ),
       [null, null],
     );
+  });
+
+  it("are found where a move has brought them, and the shard knows nothing of it", async () => {
+    const directory = "INSERT INTO postern.shard_directory VALUES ('acme', 'eu2', 3), ('globex', 'eu2', 2)";
+    assert.deepEqual(
+      await placesToldAfter(
+        directory,
+        "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ('acme', 1, true), ('globex', 2, false)",
+      ),
+      [null, unknown("acme")],
+    );
+    assert.deepEqual(await placesToldAfter(directory, ""), [null, unknown("acme and 1 more tenants")]);
   });
 
   for (const [what, directory, told] of [

@@ -4,7 +4,7 @@ import type { Pool } from "../database/pool.ts";
 import { judgeShards } from "../shards/join.ts";
 import { readLeftCopies, readServerFacts } from "../shards/copy-store.ts";
 import { readShardState } from "../shards/join-store.ts";
-import { findMisplaced } from "../shards/misplaced.ts";
+import { findAbsent, findMisplaced } from "../shards/misplaced.ts";
 import { faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
 import { withOwnBucket } from "../shards/own-bucket.ts";
 import type { Shard } from "../shards/shard-list.ts";
@@ -60,25 +60,43 @@ async function checkTogether(
   return [...states.flat(), ...faults.map((fault) => findingOf(check, "fail", fault))];
 }
 
+const LATER_BACKUP =
+  "stop Postern, and restore a later backup of that database (docs/scaling.md, When a shard is down)";
+
 /** Rows of such a tenant are hidden, or it is refused. */
 async function checkPlaces(databases: readonly { name: string; db: Pool }[]): Promise<Finding[]> {
   const [first] = databases;
   if (first === undefined) return [];
   const findings: Finding[] = [];
   for (const shard of databases) {
+    const check = `shard ${shard.name}: tenants`;
     const misplaced = await findMisplaced(first.db, shard);
     const [one] = misplaced;
-    if (one === undefined) continue;
-    const others = misplaced.length > 1 ? ` and ${misplaced.length - 1} more tenants` : "";
-    const home = one.home === null ? "nowhere" : `in ${one.home}`;
-    findings.push({
-      check: `shard ${shard.name}: tenants`,
-      status: "fail",
-      detail: `${one.tenantId}${others} by its own rows, and by the directory ${home}${one.home === shard.name ? ", since another move" : ""}: a database was restored from a backup older than a move, or than the tenant`,
-      fix: "stop Postern, and restore a later backup of that database (docs/scaling.md, When a shard is down)",
-    });
+    if (one !== undefined) {
+      const home = one.home === null ? "nowhere" : `in ${one.home}`;
+      findings.push({
+        check,
+        status: "fail",
+        detail: `${one.tenantId}${othersOf(misplaced)} by its own rows, and by the directory ${home}${one.home === shard.name ? ", since another move" : ""}: a database was restored from a backup older than a move, or than the tenant`,
+        fix: LATER_BACKUP,
+      });
+    }
+    const absent = await findAbsent(first.db, shard);
+    const [lacking] = absent;
+    if (lacking !== undefined) {
+      findings.push({
+        check,
+        status: "fail",
+        detail: `${lacking}${othersOf(absent)} by the directory, since a move that it knows nothing of: it was restored from a backup older than the move`,
+        fix: LATER_BACKUP,
+      });
+    }
   }
   return findings;
+}
+
+function othersOf({ length }: readonly unknown[]): string {
+  return length > 1 ? ` and ${length - 1} more tenants` : "";
 }
 
 /** A fault's first line says what is wrong, its second what to do. */

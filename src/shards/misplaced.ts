@@ -1,20 +1,22 @@
 /**
- * Finds tenants that live in a shard by its own rows, and not by the directory.
- * Moves and new tenants never leave one. A database that was restored from a
- * backup older than a move does, and so does a directory older than a tenant.
+ * Finds tenants of whom a shard and the directory tell differently. Moves and new
+ * tenants never leave one. A database that was restored from a backup older than
+ * a move does, and so does a directory older than a tenant.
  */
 import type { Db } from "../database/pool.ts";
 import type { TenantId } from "../shared/id.ts";
-import { readHomes, readResidents } from "./directory-store.ts";
+import { readHomes, readKnownVersions, readMovedTo, readResidents } from "./directory-store.ts";
 
 const PAGE = 1000;
 
 export type Misplaced = {
   tenantId: TenantId;
   shard: string;
-  /** By the directory; null: it does not know the tenant. */ home: string | null;
+  /** By the directory; null: it does not know the tenant. */
+  home: string | null;
 };
 
+/** Who lives in the shard by its own rows, and not by the directory. */
 export async function findMisplaced(
   directory: Db,
   { name, db }: { name: string; db: Db },
@@ -41,6 +43,23 @@ export async function findMisplaced(
       if (still.has(tenantId))
         found.push({ tenantId, shard: name, home: homes.get(tenantId)?.shard ?? null });
     }
+    after = last.tenantId;
+  }
+}
+
+/** Who lives in the shard by the directory since a move that the shard knows nothing of. */
+export async function findAbsent(directory: Db, { name, db }: { name: string; db: Db }): Promise<TenantId[]> {
+  const found: TenantId[] = [];
+  for (let after = ""; ;) {
+    const page = await readMovedTo(directory, name, { after, most: PAGE });
+    const last = page.at(-1);
+    if (last === undefined) return found;
+    // Behind the page: a move is known here before the directory tells of it.
+    const known = await readKnownVersions(
+      db,
+      page.map(({ tenantId }) => tenantId),
+    );
+    for (const { tenantId, version } of page) if ((known.get(tenantId) ?? 0) < version) found.push(tenantId);
     after = last.tenantId;
   }
 }

@@ -83,6 +83,9 @@ async function easePassword(url: string): Promise<void> {
   });
 }
 
+/** What a test fills a table with, on a busy machine, takes longer than a service would wait for anything. */
+const FILLING_LIMIT_MS = 300_000;
+
 /**
  * A database with the schema of `migrations/` and no rows; with
  * `migrated: false` wholly empty. Call `drop()` in an `after` hook.
@@ -96,7 +99,7 @@ export async function createTestDatabase({ migrated = true } = {}): Promise<Test
   const clone = `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`;
   await administer(adminUrl, (admin) => admin.query(clone));
   const url = urlOf(adminUrl, name);
-  const pool = openPool(url, 10);
+  const pool = openPool(url, 10, FILLING_LIMIT_MS);
   const drop = async (): Promise<void> => {
     await pool.end();
     await administer(adminUrl, (admin) => admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));

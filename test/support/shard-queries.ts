@@ -19,6 +19,9 @@ export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
       [[acme, { shard: "eu1", version: 1 }]],
     );
   },
+  readMovedTo: async (db) => {
+    assert.deepEqual(await directory.readMovedTo(db, "eu1", { after: "acmd", most: 1 }), []);
+  },
   placeTenants: async (db) => {
     await directory.placeTenants(db, "eu1", [
       { tenantId: initech, shard: "eu2" },
@@ -85,6 +88,9 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
       events.map(({ id }) => id),
     );
     assert.deepEqual(await handovers.findDestinations(db), []);
+  },
+  readKnownVersions: async (db) => {
+    assert.deepEqual(await directory.readKnownVersions(db, [acme]), new Map([[acme, 1]]));
   },
   readResidents: async (db) => {
     assert.deepEqual(
