@@ -38,6 +38,7 @@ before(async () => {
   program = await startProgram(["up"], await sharedSettings(url.href, receiver.caPem));
 });
 after(async () => {
+  answering.resolve();
   await program.end("SIGKILL");
   await receiver.close();
   await query(`REASSIGN OWNED BY ${USER} TO CURRENT_USER`);

@@ -1,14 +1,16 @@
 /** Notes of watched logs: one tenant's trouble is no other's, and a tenant that has moved is told. */
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { eventually } from "../../test/support/eventually.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { SteeredTenants } from "../../test/support/steered-tenants.ts";
+import { SteeredTenants, type Statement } from "../../test/support/steered-tenants.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { pause } from "../shared/every.ts";
 import type { TenantId } from "../shared/id.ts";
+import type { Log } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { LogTail } from "./tail.ts";
 
@@ -27,19 +29,16 @@ after(async () => {
 });
 
 /** As always, but for the time between two notes. */
-const wait: typeof pause = (ms, signal) => pause(ms === 10_000 ? 10 : ms, signal);
+const noteOften: typeof pause = (ms, signal) => pause(ms === 10_000 ? 10 : ms, signal);
+
+const makeTail = (log: Log, wait = pause) =>
+  new LogTail({ tenants, databaseUrl: database.url, log, metrics: makeMetrics(), wait });
 
 /** Both logs are watched, the first tenant's notes fail, and the other's is made again. Answers whose streams were ended, and the log. */
 async function watchBoth(error: Error) {
   tenants.reset();
   const kept = makeKeptLog();
-  const tail = new LogTail({
-    tenants,
-    databaseUrl: database.url,
-    log: kept.log,
-    metrics: makeMetrics(),
-    wait,
-  });
+  const tail = makeTail(kept.log, noteOften);
   const ended: TenantId[] = [];
   const watch = async (of: TenantId) => {
     const end = await tail.watch(of, ALL, {
@@ -80,4 +79,31 @@ it("the streams of a tenant that moved to another database end, without a word i
   const { ended, lines } = await watchBoth(Object.assign(new Error("moved"), { code: "PS001" }));
   assert.deepEqual(ended, [moved, moved]);
   assert.deepEqual(lines, []);
+});
+
+const nothing = () => undefined;
+const isNote = ({ values }: Statement) => values.length === 3;
+
+it("a watcher that comes while the last one's note is taken back waits for that, and is noted", async () => {
+  tenants.reset();
+  const tail = makeTail(makeKeptLog().log);
+  const sink = { hasRoom: () => true, send: nothing, skip: nothing, end: nothing };
+  try {
+    await tail.watch(other, ALL, sink);
+    const end = await tail.watch(moved, ALL, sink);
+    const taken = Promise.withResolvers<void>();
+    tenants.before = (statement) => (isNote(statement) ? undefined : taken.promise);
+    tenants.statements = [];
+    end();
+    const again = tail.watch(moved, ALL, sink);
+    await setImmediate();
+    const notes = tenants.statements.filter((one) => isNote(one) && one.tenantId === moved);
+    assert.equal(notes.length, 0);
+    taken.resolve();
+    await again;
+    const noted = await database.pool.query("SELECT FROM postern.log_watches WHERE tenant_id = $1", [moved]);
+    assert.equal(noted.rowCount, 1);
+  } finally {
+    await tail.close();
+  }
 });

@@ -71,6 +71,8 @@ export class LogTail {
   readonly #services: Services;
   readonly #id = randomUUID();
   readonly #tenants = new Map<TenantId, Watched>();
+  /** Notes that are being taken back: one that is made meanwhile would go with them. */
+  readonly #ending = new Map<TenantId, Promise<void>>();
   /** While there are watchers. */
   #running: Running | null = null;
 
@@ -96,6 +98,7 @@ export class LogTail {
       const late = (): Error =>
         new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause: new Error(LATE) });
       await withinLimit(this.#running.opened, LISTEN_LIMIT_MS, late);
+      await this.#ending.get(tenantId);
       await noteWatch(this.#services.tenants.of(tenantId), tenantId, this.#id);
     } catch (error) {
       end();
@@ -119,15 +122,24 @@ export class LogTail {
   #end(tenantId: TenantId, watcher: Watcher): void {
     const known = this.#tenants.get(tenantId);
     if (known?.watchers.delete(watcher) !== true) return;
-    const { tenants, log, metrics } = this.#services;
-    metrics.logWatchers.dec();
+    this.#services.metrics.logWatchers.dec();
     if (known.watchers.size > 0) return;
     this.#tenants.delete(tenantId);
-    endWatch(tenants.of(tenantId), tenantId, this.#id).catch((error: unknown) => {
+    const ending = this.#takeBack(tenantId).finally(() => {
+      if (this.#ending.get(tenantId) === ending) this.#ending.delete(tenantId);
+    });
+    this.#ending.set(tenantId, ending);
+    if (this.#tenants.size === 0) void this.#stop();
+  }
+
+  async #takeBack(tenantId: TenantId): Promise<void> {
+    const { tenants, log } = this.#services;
+    try {
+      await endWatch(tenants.of(tenantId), tenantId, this.#id);
+    } catch (error) {
       if (isMisrouted(error)) return;
       log.warn({ err: error }, "the note of a watched log ends by itself in half a minute");
-    });
-    if (this.#tenants.size === 0) void this.#stop();
+    }
   }
 
   #start(): Running {
