@@ -13,6 +13,9 @@ const NAMES = [
   "enable_seqscan",
   "plan_cache_mode",
   "geqo",
+  "DateStyle",
+  "row_security",
+  "idle_session_timeout",
 ];
 
 let database: TestDatabase;
@@ -23,6 +26,9 @@ before(async () => {
   await database.pool.query(`DO $$ BEGIN
     EXECUTE format('ALTER DATABASE %I SET jit = on', current_database());
     EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''serializable''', current_database());
+    EXECUTE format('ALTER DATABASE %I SET DateStyle = ''German''', current_database());
+    EXECUTE format('ALTER DATABASE %I SET row_security = off', current_database());
+    EXECUTE format('ALTER DATABASE %I SET idle_session_timeout = ''1h''', current_database());
   END $$`);
 });
 after(() => database.drop());
@@ -67,6 +73,9 @@ const OURS = {
   enable_seqscan: "on",
   plan_cache_mode: "auto",
   geqo: "on",
+  DateStyle: "ISO, MDY",
+  row_security: "on",
+  idle_session_timeout: "0",
 };
 const SERVING = { ...OURS, enable_seqscan: "off" };
 const PLANNED_ONCE = { ...SERVING, plan_cache_mode: "force_generic_plan" };
@@ -81,7 +90,10 @@ it("every connection has its settings, whatever the database's are", async () =>
 });
 
 it("the last options of a URL hold, and all else of it stays", () => {
-  const ours = "-c jit=off -c default_transaction_isolation=read\\ committed";
+  const ours = [
+    "-c jit=off -c default_transaction_isolation=read\\ committed",
+    "-c DateStyle=ISO -c row_security=on -c idle_session_timeout=0",
+  ].join(" ");
   for (const [url, connectionString, theirs] of [
     ["postgres://a,b/d", "postgres://a,b/d", ""],
     ["postgres://a/d?x=%20y", "postgres://a/d?x=%20y", ""],

@@ -5,10 +5,18 @@ import { queryOf } from "./url-query.ts";
 export type ServingRole = "postern_tenant" | "postern_publisher" | "postern_worker";
 
 /**
- * Compiling a statement costs more than any of ours takes. And what a
- * transaction sees is part of what statements promise, not a matter of taste.
+ * Compiling a statement costs more than any of ours takes. What a transaction
+ * sees is part of what statements promise, not a matter of taste. `pg` reads
+ * no dates but those of ISO. Our own policies show rows, so a server that
+ * would rather fail than apply them must not. Listeners are idle on purpose.
  */
-const EVERYWHERE = ["jit=off", "default_transaction_isolation=read committed"];
+const EVERYWHERE = [
+  "jit=off",
+  "default_transaction_isolation=read committed",
+  "DateStyle=ISO",
+  "row_security=on",
+  "idle_session_timeout=0",
+];
 
 /**
  * What serves is planned while tables are empty, the queue's normal state, and
