@@ -83,6 +83,18 @@ describe("what is told of a database", () => {
     );
   });
 
+  it("says which encoding it has, if that is not UTF8, and what to do", async () => {
+    const narrow = await createTestDatabase({ migrated: false, encoding: "LATIN1" });
+    try {
+      const [finding] = await checkDatabase(settings({ DATABASE_URL: narrow.url }));
+      assert.equal(finding?.status, "fail");
+      assert.match(finding.detail, /, PostgreSQL [^,]+, encoding LATIN1$/);
+      assert.match(Object(finding).fix, /^create a database with TEMPLATE template0 ENCODING 'UTF8'/);
+    } finally {
+      await narrow.drop();
+    }
+  });
+
   it("that is away is where it was looked for, and what to do", async () => {
     const DATABASE_URL = `postgres://127.0.0.1:${await freePort()}/x`;
     const [finding, ...others] = await checkDatabase(settings({ DATABASE_URL }));

@@ -9,7 +9,7 @@ import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { findRoleTrouble } from "../database/roles.ts";
-import { isSupported, OLDEST_POSTGRES, readServerVersion } from "../database/server-version.ts";
+import { ENCODING, findUnfit, readServer } from "../database/server-version.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { makeResolver } from "../outbound/resolver.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -164,11 +164,11 @@ async function checkArtifacts(db: Pool, { objectStore }: Config): Promise<Findin
 
 async function checkServer(db: Pool, config: Config): Promise<Finding> {
   const check = "database";
-  const version = await readServerVersion(db);
-  const detail = `${nameDatabase(config)}, PostgreSQL ${version}`;
-  if (!isSupported(version)) {
-    return { check, status: "fail", detail, fix: `use PostgreSQL ${OLDEST_POSTGRES} or newer` };
-  }
+  const server = await readServer(db);
+  const unfit = findUnfit(server);
+  const encoding = server.encoding === ENCODING ? "" : `, encoding ${server.encoding}`;
+  const detail = `${nameDatabase(config)}, PostgreSQL ${server.version}${encoding}`;
+  if (unfit !== null) return { check, status: "fail", detail, fix: unfit.fix };
   if (config.databaseUrl !== undefined) return { check, status: "ok", detail };
   const fix = "set DATABASE_URL to a server of your own, unless this is to try Postern";
   return { check, status: "warn", detail, fix };

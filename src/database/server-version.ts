@@ -1,27 +1,41 @@
+/** What a server, and a database on it, must be before anything is done there. */
 import { ConfigError } from "../shared/config-error.ts";
 import type { Db } from "./pool.ts";
 
-export const OLDEST_POSTGRES = 15;
+const OLDEST_POSTGRES = 15;
+/** Events and answers have any character. Under SQL_ASCII, `jsonb` refuses escapes such as \u00fc. */
+export const ENCODING = "UTF8";
 
-/** PostgreSQL's version as the server writes it, for example `16.4 (Debian 16.4-1)`. */
-export async function readServerVersion(db: Db): Promise<string> {
-  const { rows } = await db.query<{ version: string }>(
-    /* sql */ `SELECT current_setting('server_version') AS version`,
+/** `version` as the server writes it, for example `16.4 (Debian 16.4-1)`; `encoding` as it stores texts. */
+export type ServerFacts = { version: string; encoding: string };
+
+export async function readServer(db: Db): Promise<ServerFacts> {
+  const { rows } = await db.query<ServerFacts>(
+    /* sql */ `SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding`,
   );
-  return rows[0]?.version ?? "";
+  return rows[0] ?? { version: "", encoding: "" };
 }
 
-/** @param version as {@link readServerVersion} answers it */
-export function isSupported(version: string): boolean {
-  return Number.parseInt(version, 10) >= OLDEST_POSTGRES;
-}
-
-/** Throws ConfigError on a server that is too old, before anything is changed there. */
-export async function requireSupported(db: Db): Promise<void> {
-  const version = await readServerVersion(db);
-  if (!isSupported(version)) {
-    throw new ConfigError(
-      `the database is PostgreSQL ${version}: Postern needs ${OLDEST_POSTGRES} or newer, and has changed nothing`,
-    );
+/** Why Postern can't work there, and what to do; null where it can. */
+export function findUnfit({ version, encoding }: ServerFacts): { fault: string; fix: string } | null {
+  if (!(Number.parseInt(version, 10) >= OLDEST_POSTGRES)) {
+    return {
+      fault: `is PostgreSQL ${version}: Postern needs ${OLDEST_POSTGRES} or newer`,
+      fix: `use PostgreSQL ${OLDEST_POSTGRES} or newer`,
+    };
   }
+  if (encoding !== ENCODING) {
+    return {
+      fault: `stores texts in the encoding ${encoding}: Postern needs ${ENCODING}`,
+      fix: `create a database with TEMPLATE template0 ENCODING '${ENCODING}', and restore a dump of this one there if it has data`,
+    };
+  }
+  return null;
+}
+
+/** Throws ConfigError where it can't work, before anything is changed there. */
+export async function requireSupported(db: Db): Promise<void> {
+  const unfit = findUnfit(await readServer(db));
+  if (unfit === null) return;
+  throw new ConfigError(`the database ${unfit.fault}, and has changed nothing: ${unfit.fix}`);
 }

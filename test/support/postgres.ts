@@ -88,13 +88,18 @@ const FILLING_LIMIT_MS = 300_000;
 
 /**
  * A database with the schema of `migrations/` and no rows; with
- * `migrated: false` wholly empty. Call `drop()` in an `after` hook.
+ * `migrated: false` wholly empty, and then in an `encoding` of its own. Call
+ * `drop()` in an `after` hook.
  */
-export async function createTestDatabase({ migrated = true } = {}): Promise<TestDatabase> {
+export async function createTestDatabase({
+  migrated = true,
+  encoding,
+}: { migrated?: boolean; encoding?: string } = {}): Promise<TestDatabase> {
   openDatabases += 1;
   const adminUrl = await serverUrl();
   const name = `${process.env[SERVER.prefix] ?? "test_"}${randomUUID().replaceAll("-", "")}`;
-  const template = migrated ? await ensureTemplate(adminUrl) : "template1";
+  const plain = encoding === undefined ? "template1" : `template0 ENCODING '${encoding}' LOCALE 'C'`;
+  const template = migrated ? await ensureTemplate(adminUrl) : plain;
   // Through the WAL, as is the default, a clone takes over ten times as long.
   const clone = `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`;
   await administer(adminUrl, (admin) => admin.query(clone));
