@@ -21,11 +21,17 @@ const ALONE: StreamStatus = {
   takesNone: null,
 };
 
+const TAKING = { failure: () => null };
+
 /** What a look at a stream of three replicas answers and shows. */
-async function lookAt(given: Partial<StreamStatus>) {
+async function lookAt(given: Partial<StreamStatus>, failure: string | null = null) {
   const status: StreamStatus = { ...ALONE, replicas: 3, current: 3, ...given };
   const metrics = makeMetrics();
-  const monitor = makeIntakeMonitor({ status: async () => status }, metrics, systemClock);
+  const monitor = makeIntakeMonitor(
+    { status: async () => status, stores: { failure: () => failure } },
+    metrics,
+    systemClock,
+  );
   const trouble = await monitor.look();
   const valueOf = async (name: string, label?: string) => {
     const shown = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
@@ -66,13 +72,22 @@ describe("the look at the intake's stream", () => {
     );
   });
 
+  it("tells that events are not taken although the stream has its leader", async () => {
+    const { trouble } = await lookAt({}, "timeout");
+    assert.equal(
+      trouble,
+      "the intake's stream takes nothing (timeout): see the logs of the NATS servers, and their disks",
+    );
+    assert.match((await lookAt({ leader: null }, "timeout")).trouble ?? "", /no majority/);
+  });
+
   it("waits three seconds for servers that fell silent, and shows no replica", async () => {
     let nowMs = 0;
     const silence = new Promise<never>(() => undefined);
     const status = async () => (nowMs === 0 ? ALONE : silence);
     const metrics = makeMetrics();
     const clock = { ...systemClock, nowMs: () => nowMs };
-    const monitor = makeIntakeMonitor({ status }, metrics, clock);
+    const monitor = makeIntakeMonitor({ status, stores: TAKING }, metrics, clock);
     const replicas = async () =>
       (await metrics.registry.getSingleMetric("webhook_intake_replicas_current")?.get())?.values[0]?.value;
     assert.deepEqual([await monitor.look(), await replicas()], [null, 1]);
@@ -96,7 +111,7 @@ describe("the look at the intake's stream", () => {
       return Promise.reject(new StreamUnavailableError("away"));
     };
     const clock = { ...systemClock, nowMs: () => nowMs };
-    const monitor = makeIntakeMonitor({ status }, makeMetrics(), clock);
+    const monitor = makeIntakeMonitor({ status, stores: TAKING }, makeMetrics(), clock);
     const [first, second] = await Promise.all([monitor.look(), monitor.look()]);
     assert.match(first ?? "", /does not answer \(away\)/);
     assert.equal(second, first);

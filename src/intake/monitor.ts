@@ -3,6 +3,7 @@ import type { Clock } from "../shared/clock.ts";
 import { messageOf } from "../shared/message-of.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { StoreWatch } from "./store-watch.ts";
 import type { IntakeStream } from "./stream.ts";
 
 const STATUS_LIMIT_MS = 3000;
@@ -17,7 +18,7 @@ export type IntakeMonitor = {
 const noAnswer = () => new Error("no answer");
 
 export function makeIntakeMonitor(
-  stream: Pick<IntakeStream, "status">,
+  stream: Pick<IntakeStream, "status"> & { stores: Pick<StoreWatch, "failure"> },
   metrics: Pick<Metrics, "watchIntake" | "intakeOldestAge">,
   clock: Clock,
 ): IntakeMonitor {
@@ -35,8 +36,11 @@ export function makeIntakeMonitor(
       gauges.replicas.set(status.current);
       if (status.leader === null || status.current <= status.replicas / 2)
         return "the intake's stream has no majority of its replicas: start the missing NATS servers";
-      if (status.takesNone === null) return null;
-      return `the intake's stream takes nothing (${status.takesNone}): see \`postern doctor\``;
+      if (status.takesNone !== null)
+        return `the intake's stream takes nothing (${status.takesNone}): see \`postern doctor\``;
+      const failure = stream.stores.failure();
+      if (failure === null) return null;
+      return `the intake's stream takes nothing (${failure}): see the logs of the NATS servers, and their disks`;
     } catch (error) {
       gauges.replicas.set(0);
       return `the intake's stream does not answer (${messageOf(error)}): check INTAKE_URL and the NATS servers`;

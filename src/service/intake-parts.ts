@@ -5,6 +5,7 @@ import type { FindKnownKeys } from "../intake/known-keys.ts";
 import { makeIntakeMonitor, type IntakeMonitor } from "../intake/monitor.ts";
 import { makeStreamRelay } from "../intake/relay.ts";
 import { makeStoring, type LaneOf } from "../intake/store-events.ts";
+import { watchStores } from "../intake/store-watch.ts";
 import { systemClock } from "../shared/clock.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
@@ -25,9 +26,10 @@ export async function openIntake(
   if (intake === undefined) return null;
   const { openNatsStream } = await import("../intake/nats-stream.ts");
   const stream = openNatsStream(intake, { name: `postern ${[...roles].join("+")}`, log, makes: true });
+  const stores = watchStores(stream, systemClock);
   return {
-    monitor: makeIntakeMonitor(stream, metrics, systemClock),
-    makeDurable: (findKnownKeys, laneOf) => makeStoring({ stream, findKnownKeys, laneOf, metrics }),
+    monitor: makeIntakeMonitor({ status: () => stream.status(), stores }, metrics, systemClock),
+    makeDurable: (findKnownKeys, laneOf) => makeStoring({ stream: stores, findKnownKeys, laneOf, metrics }),
     makeRelay: (homes) =>
       makeStreamRelay({ stream, homes, catalog, tracing, clock: systemClock, log, metrics }),
     close: () => stream.close(),

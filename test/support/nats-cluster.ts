@@ -48,9 +48,9 @@ export class NatsCluster {
     this.#servers = servers;
   }
 
-  /** `count` servers that have elected a leader. Call `prepareNats` first. */
-  static async start(count = 3): Promise<NatsCluster> {
-    const folder = await mkdtemp(join(tmpdir(), "postern-nats-"));
+  /** `count` servers that have elected a leader, with their files below `place`. Call `prepareNats` first. */
+  static async start(count = 3, place = tmpdir()): Promise<NatsCluster> {
+    const folder = await mkdtemp(join(place, "postern-nats-"));
     const servers: Server[] = [];
     for (let n = 1; n <= count; n++) {
       servers.push({ name: `n${n}`, port: await freePort(), clusterPort: await freePort(), child: null });
