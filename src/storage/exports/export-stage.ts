@@ -81,8 +81,8 @@ export async function stageLog(staging: Staging): Promise<StagedPart[]> {
 /** Writes one file that is not of the log, as a part of its own. */
 export async function stageFile(staging: Staging, path: string, content: string): Promise<StagedPart> {
   const file = openPart(staging.folder, path);
-  await writeAll([file], async () => file.writeText(content));
-  const part = { rows: 0, files: [await file.finish()] };
+  const files = await writeAll([file], async () => file.writeText(content));
+  const part = { rows: 0, files };
   await record(staging, part, null);
   return part;
 }
@@ -105,7 +105,7 @@ async function stagePart(
   const files: LogFile[] = [];
   let position = page.after;
   let rows = 0;
-  await writeAll(files, async () => {
+  const staged = await writeAll(files, async () => {
     for (const format of run.formats) {
       files.push(openLogFile(format, openPart(staging.folder, `${format}/${name}.${format}`)));
     }
@@ -119,8 +119,6 @@ async function stagePart(
       if (page.rows.length === 0) return;
     }
   });
-  const staged: StagedFile[] = [];
-  for (const file of files) staged.push(await file.finish());
   return { part: { rows, files: staged }, after: position };
 }
 
@@ -131,11 +129,14 @@ function openPart(folder: string, path: string): PartFile {
 
 /** What fails midway leaves no half file. */
 async function writeAll(
-  files: readonly Pick<PartFile, "discard">[],
+  files: readonly Pick<PartFile, "finish" | "discard">[],
   write: () => Promise<void>,
-): Promise<void> {
+): Promise<StagedFile[]> {
   try {
     await write();
+    const finished: StagedFile[] = [];
+    for (const file of files) finished.push(await file.finish());
+    return finished;
   } catch (error) {
     await Promise.all(files.map((file) => file.discard()));
     throw error;

@@ -98,6 +98,7 @@ async function counted(): Promise<Record<string, number>> {
 const fail = (error: Error) => async () => {
   throw error;
 };
+const ofDisk = (code: string) => Object.assign(new Error(code), { code });
 const staged = async () =>
   (await readdir(root).catch(() => [])).sort((one, other) => one.localeCompare(other));
 
@@ -227,7 +228,7 @@ describe("an export's worker", () => {
 
 describe("an outage of the store", () => {
   const outage = new StoreUnavailableError("away");
-  const WAITS = "an export waits for the object store or the database; it continues when they are back";
+  const WAITS = "an export waits for object store, database or the disk of DATA_DIR; it continues by itself";
 
   /**
    * The first export meets the outage, then again with its part staged, and once
@@ -261,18 +262,19 @@ describe("an outage of the store", () => {
     return ids;
   }
 
-  it("is waited for with what is staged, and counts as no run", async () => {
-    const id = await request();
-    put = fail(outage);
-    worker.start();
-    await eventually(() => isGivenBack(id, 30));
-    await worker.stop();
-    const { status, fruitless_runs: fruitless } = await rowOf(id);
-    assert.deepEqual([status, fruitless], ["running", 0]);
-    assert.deepEqual(messages(), [WAITS]);
-    assert.deepEqual(await counted(), {});
-    assert.deepEqual(await staged(), [id]);
-  });
+  for (const error of [outage, ...["ENOSPC", "EDQUOT", "EROFS", "EACCES"].map(ofDisk)])
+    it(`is waited for with what is staged, and counts as no run: ${error.message}`, async () => {
+      const id = await request();
+      put = fail(error);
+      worker.start();
+      await eventually(() => isGivenBack(id, 30));
+      await worker.stop();
+      const { status, fruitless_runs: fruitless } = await rowOf(id);
+      assert.deepEqual([status, fruitless], ["running", 0]);
+      assert.deepEqual(messages(), [WAITS]);
+      assert.deepEqual(await counted(), {});
+      assert.deepEqual(await staged(), [id]);
+    });
 
   for (const [name, afterMs, isFailure] of [
     [

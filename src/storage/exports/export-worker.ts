@@ -4,6 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isPassing } from "../../database/passing-errors.ts";
+import { hasCode } from "../../shared/error-code.ts";
 import { every } from "../../shared/every.ts";
 import { parseExportId, type ExportId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -23,7 +24,9 @@ const LEASE_MS = 60_000;
 const RENEW_MS = 15_000;
 const POLL_MS = 1000;
 const RETRY_MS = 5000;
-/** An outage of the object store or the database counts as no failure for so long without a staged part. */
+/** The disk of DATA_DIR is full, read-only or not this user's. Other faults may lie in what was staged there. */
+const DISK_CODES = ["ENOSPC", "EDQUOT", "EROFS", "EACCES"];
+/** An outage of the object store, the database or that disk counts as no failure for so long without a staged part. */
 const OUTAGE_LIMIT_MS = 3_600_000;
 const OUTAGE_RETRY_MS = 30_000;
 const TIDY_EVERY_MS = 3_600_000;
@@ -141,11 +144,12 @@ class ExportLoop implements ExportWorker {
     const { log } = this.#services;
     const about = { err: error, exportId: leased.id, tenantId: leased.tenantId };
     // What the world refuses, it may allow later; anything else may lie in what was staged.
-    const isOutage = error instanceof StoreUnavailableError || isPassing(error);
+    const isOutage =
+      error instanceof StoreUnavailableError || isPassing(error) || hasCode(error, ...DISK_CODES);
     if (isOutage && this.#outageMs(leased) < OUTAGE_LIMIT_MS) {
       log.warn(
         about,
-        "an export waits for the object store or the database; it continues when they are back",
+        "an export waits for object store, database or the disk of DATA_DIR; it continues by itself",
       );
       await this.#release(leased, { delayMs: OUTAGE_RETRY_MS, isFruitless: false });
       return;
