@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { noteAtOpening } from "../database/passing-errors.ts";
 import { outageReason } from "./outage-reason.ts";
 
 const failure = (code: string): Error => Object.assign(new Error("of the database"), { code });
@@ -41,4 +42,18 @@ it("a state of the database is told with what to do, and a fault of Postern's ow
   for (const error of [failure("42P01"), failure("42501"), new TypeError("x")]) {
     assert.equal(outageReason(error), null);
   }
+});
+
+it("a connection that is not opened is the database's fault or the login's, by its code", () => {
+  for (const [code, reason] of [
+    // PostgreSQL's "could not write init file", on a full disk.
+    ["XX000", /^the database opens no connection because of a fault of its own: .* disk is full$/],
+    ["58P01", /^the database opens no connection because of a fault of its own: /],
+    ["42501", /^the database does not let this process in: /],
+  ] as const) {
+    const error = failure(code);
+    noteAtOpening(error);
+    assert.match(outageReason(error) ?? "", reason, code);
+  }
+  assert.equal(outageReason(failure("XX000")), null);
 });

@@ -8,6 +8,11 @@ export const DISK_FULL =
   "the database's disk is full: free space there or enlarge it, and shorten RETENTION_DAYS";
 const LET_IN =
   "the database does not let this process in: see its log, and check user, rights, password, database and certificate";
+/** As when there is no room for a new connection's caches: neither the user nor a right is at fault. */
+const OPENS_NONE =
+  "the database opens no connection because of a fault of its own: see its log, and whether its disk is full";
+/** PostgreSQL's internal errors, and those of its system. */
+const OWN_FAULT = /^(XX|58)/;
 const CAUSES: Readonly<Record<string, string>> = {
   POSTERN_NO_HOST:
     "no host of DATABASE_URL accepts writes: see this process's log for each, and promote a standby",
@@ -28,7 +33,7 @@ export function outageReason(error: unknown, holders: readonly LockHolder[] = []
   const cause = CAUSES[codeOf(error)];
   if (cause !== undefined) return cause;
   if (isConnectionLoss(error)) return UNREACHABLE;
-  if (isRefusedLogin(error)) return LET_IN;
+  if (isRefusedLogin(error)) return OWN_FAULT.test(codeOf(error)) ? OPENS_NONE : LET_IN;
   return isPassing(error) ? "the database refuses to commit: see its log" : null;
 }
 
