@@ -13,6 +13,7 @@ import { ENCODING, findUnfit, readServer } from "../database/server-version.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { makeResolver } from "../outbound/resolver.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { hasCode } from "../shared/error-code.ts";
 import { messageOf, reasonOf } from "../shared/message-of.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { NEEDED_NODE } from "../shared/version.ts";
@@ -36,6 +37,10 @@ const NAMED_FILES = 5;
 /** Reserved for examples, and known to every name server. */
 const KNOWN_NAME = "example.com";
 
+const PROBE = Buffer.alloc(64 * 1024);
+export const DISK_FULL = ["ENOSPC", "EDQUOT"];
+export const FREE_THE_DISK = "free space on that disk, or enlarge it";
+
 /** @param version as in `process.versions.node`. */
 export function checkNode(version: string): Finding {
   const detail = `Node ${version}`;
@@ -49,12 +54,16 @@ export async function checkDataDir(dataDir: string): Promise<Finding> {
   const probe = join(dataDir, `.doctor-${randomUUID()}`);
   try {
     await mkdir(dataDir, { recursive: true });
-    await writeFile(probe, "", { flag: "wx" });
-    await rm(probe);
+    // An empty file would still find room on a full disk.
+    await writeFile(probe, PROBE, { flag: "wx" });
     return { check, status: "ok", detail: `${dataDir} can be written` };
   } catch (error) {
-    const fix = "make the folder, owned by the user that runs Postern, or set DATA_DIR to another";
+    const fix = hasCode(error, ...DISK_FULL)
+      ? FREE_THE_DISK
+      : "make the folder, owned by the user that runs Postern, or set DATA_DIR to another";
     return { check, status: "fail", detail: messageOf(error), fix };
+  } finally {
+    await rm(probe, { force: true }).catch(() => undefined);
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { defineCommand } from "citty";
 import type { Config } from "../config.ts";
+import { hasCode } from "../shared/error-code.ts";
 import { StoreUnavailableError, type Bucket } from "../storage/bytes/bucket.ts";
 import { buildObjectKey } from "../storage/rules/object-key.ts";
 import { countAbsent, judgeOwner, type OwnerServices } from "../storage/upkeep/ownership.ts";
@@ -10,7 +11,7 @@ import { readReconcileState } from "../storage/upkeep/storage-upkeep.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
-import { checkObjectStore } from "./doctor-checks.ts";
+import { checkObjectStore, DISK_FULL, FREE_THE_DISK } from "./doctor-checks.ts";
 import type { Finding } from "./finding.ts";
 import { tellFindings } from "./doctor.ts";
 import { withReconciling } from "./reconciling.ts";
@@ -66,8 +67,7 @@ async function checkRoundTrip(bucket: Bucket): Promise<Finding> {
     return { check, status: "fail", detail, fix: "use a store that supports x-amz-checksum-sha256" };
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    const fix = "see docs/storage.md for what the credential must be allowed";
-    return { check, status: "fail", detail: error.message, fix };
+    return { check, status: "fail", detail: error.message, fix: storeFix(error) };
   }
 }
 
@@ -79,13 +79,16 @@ async function checkOwnerMark(services: OwnerServices): Promise<Finding> {
     return { check, status: "fail", detail: trouble, fix: "find out first whose the bucket is" };
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    return {
-      check,
-      status: "fail",
-      detail: error.message,
-      fix: "see docs/storage.md for what the credential must be allowed",
-    };
+    return { check, status: "fail", detail: error.message, fix: storeFix(error) };
   }
+}
+
+/** A folder's faults have the system's codes, a bucket's do not. */
+export function storeFix({ cause }: StoreUnavailableError): string {
+  if (hasCode(cause, ...DISK_FULL)) return FREE_THE_DISK;
+  return hasCode(cause, "EACCES", "EPERM", "EROFS")
+    ? "let the user that runs Postern write in DATA_DIR"
+    : "see docs/storage.md for what the credential must be allowed";
 }
 
 type State = Awaited<ReturnType<typeof readReconcileState>>;
