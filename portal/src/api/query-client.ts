@@ -1,7 +1,10 @@
-import { MutationCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, notifyManager, QueryClient } from "@tanstack/react-query";
 import { asApiError } from "./client.ts";
 
 const MAX_PAUSE_MS = 10_000;
+
+// A button is busy before the second click of a double click: by its timer the library tells it too late.
+notifyManager.setScheduler(queueMicrotask);
 
 /** A service that is away is asked again until it is back; any other "no" is shown at once. */
 export const queryClient = new QueryClient({
