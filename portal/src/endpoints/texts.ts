@@ -11,7 +11,8 @@ export const texts = defineTexts({
       active: "Active",
     },
     reason: {
-      manual: "A person disabled it. Events wait until it is enabled.",
+      manual:
+        "A person disabled it. Pending attempts wait until it is enabled; events published meanwhile are not kept for it.",
       gone: "It answered 410 Gone, so nothing more is sent to it.",
       disabled: "Every attempt failed for days, so nothing more is sent to it.",
       failing: "The newest attempt failed. Failed events are tried again on a schedule.",
@@ -52,7 +53,8 @@ export const texts = defineTexts({
       active: "Aktiv",
     },
     reason: {
-      manual: "Jemand hat ihn deaktiviert. Ereignisse warten, bis er wieder aktiv ist.",
+      manual:
+        "Jemand hat ihn deaktiviert. Ausstehende Versuche warten, bis er wieder aktiv ist; was inzwischen veröffentlicht wird, bekommt er nicht.",
       gone: "Er antwortete mit 410 Gone, darum wird ihm nichts mehr gesendet.",
       disabled: "Tagelang schlug jeder Versuch fehl, darum wird ihm nichts mehr gesendet.",
       failing: "Der neueste Versuch schlug fehl. Fehlgeschlagenes wird nach Plan wiederholt.",
