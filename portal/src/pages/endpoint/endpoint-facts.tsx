@@ -26,7 +26,7 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
           ) : (
             <ul className="flex flex-wrap gap-1.5" translate="no">
               {endpoint.events.map((pattern) => (
-                <li key={pattern} className="rounded bg-sunken px-1.5 py-0.5 font-mono text-xs">
+                <li key={pattern} className="rounded bg-sunken px-1.5 py-0.5 font-mono text-xs wrap-anywhere">
                   {pattern}
                 </li>
               ))}
