@@ -1,15 +1,19 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState, type PointerEvent, type ReactNode } from "react";
-import { api, bodyOf, type Schemas } from "../api/client.ts";
+import { api, asApiError, bodyOf, type Schemas } from "../api/client.ts";
 import { useFormat } from "../display/format.ts";
-import { useTexts } from "../texts/texts.ts";
-import { defineTexts } from "../texts/texts.ts";
+import { defineTexts, useTexts } from "../texts/texts.ts";
+import { Button } from "../ui/button.tsx";
+import { FAILED_DASHES } from "../ui/sparkline.tsx";
+import { useErrorText } from "../ui/states.tsx";
+import { texts as uiTexts } from "../ui/texts.ts";
 
 const texts = defineTexts({
   en: {
     chart: (delivered: string, failed: string) => `${delivered} delivered and ${failed} failed in this time`,
     delivered: (count: string) => `${count} delivered`,
     failed: (count: string) => `${count} failed`,
+    unread: "The deliveries could not be counted.",
     hint: "Drag over a part to look at it alone.",
   },
   de: {
@@ -17,12 +21,14 @@ const texts = defineTexts({
       `${delivered} zugestellt und ${failed} fehlgeschlagen in dieser Zeit`,
     delivered: (count: string) => `${count} zugestellt`,
     failed: (count: string) => `${count} fehlgeschlagen`,
+    unread: "Die Zustellungen ließen sich nicht zählen.",
     hint: "Ziehen Sie über einen Teil, um nur ihn zu sehen.",
   },
 });
 
 const HOUR_MS = 3_600_000;
-const BUCKET_MS = { "10m": 600_000, "1h": HOUR_MS, "1d": 24 * HOUR_MS } as const;
+const DAY_MS = 24 * HOUR_MS;
+const BUCKET_MS = { "10m": 600_000, "1h": HOUR_MS, "1d": DAY_MS } as const;
 const HEIGHT = 64;
 const MIN_BAR = 1.5;
 const TICKS = 4;
@@ -58,15 +64,26 @@ type ChartProps = ChartSpan & {
 export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) {
   const t = useTexts(texts);
   const format = useFormat();
-  const { data } = useQuery(statsQuery(span));
+  const { data, error, isPlaceholderData, refetch } = useQuery(statsQuery(span));
   const buckets = data?.buckets ?? [];
   const sum = (name: "delivered" | "failed"): string =>
     format.number(buckets.reduce((total, bucket) => total + bucket[name], 0));
   return (
-    <figure className="rounded-xl border border-line bg-surface px-4 pt-3 pb-2">
+    <figure
+      aria-busy={isPlaceholderData}
+      className={`rounded-xl border border-line bg-surface px-4 pt-3 pb-2 ${isPlaceholderData ? "*:opacity-50" : ""}`}
+    >
       <figcaption className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
-        <Key color="bg-good-fill">{t.delivered(sum("delivered"))}</Key>
-        <Key color="bg-bad-fill">{t.failed(sum("failed"))}</Key>
+        {data === undefined ? (
+          <Unread error={error} onRetry={() => void refetch()} />
+        ) : (
+          <>
+            <Key mark={<path d="M0 5H10" strokeWidth={10} className="stroke-good-fill" />}>
+              {t.delivered(sum("delivered"))}
+            </Key>
+            <Key mark={<FailedBar x={5} width={10} from={0} to={10} />}>{t.failed(sum("failed"))}</Key>
+          </>
+        )}
         {note !== undefined ? (
           <span className="text-muted">{note}</span>
         ) : (
@@ -77,7 +94,7 @@ export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) 
       <Bars
         buckets={buckets}
         bucketMs={BUCKET_MS[data?.bucket ?? "1h"]}
-        label={t.chart(sum("delivered"), sum("failed"))}
+        label={data === undefined ? t.unread : t.chart(sum("delivered"), sum("failed"))}
         {...(onBrush && { onBrush })}
       />
       <Axis buckets={buckets} bucketMs={BUCKET_MS[data?.bucket ?? "1h"]} />
@@ -85,12 +102,42 @@ export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) 
   );
 }
 
-function Key({ color, children }: { color: string; children: ReactNode }) {
+/** In place of counts: 0 would be read as nothing delivered, and nothing failed. */
+function Unread({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const t = useTexts(texts);
+  const ui = useTexts(uiTexts);
+  const errorText = useErrorText();
+  if (error === null) return <span className="text-muted">{ui.loading}</span>;
+  return (
+    <span role="alert" className="flex flex-wrap items-center gap-2 text-bad">
+      {t.unread} {errorText(asApiError(error)).title}.
+      <Button small icon="retry" onClick={onRetry}>
+        {ui.tryAgain}
+      </Button>
+    </span>
+  );
+}
+
+function Key({ mark, children }: { mark: ReactNode; children: ReactNode }) {
   return (
     <span className="tabular flex items-center gap-1.5">
-      <span aria-hidden className={`size-2.5 rounded-xs ${color}`} />
+      <svg viewBox="0 0 10 10" aria-hidden className="size-2.5">
+        {mark}
+      </svg>
       {children}
     </span>
+  );
+}
+
+/** Striped, so that it is told from what was delivered without its colour. */
+function FailedBar({ x, width, from, to }: { x: number; width: number; from: number; to: number }) {
+  return (
+    <path
+      d={`M${x} ${from}V${to}`}
+      strokeWidth={width}
+      strokeDasharray={FAILED_DASHES}
+      className="stroke-bad-fill"
+    />
   );
 }
 
@@ -166,24 +213,30 @@ function Bar({
   if (total === 0)
     return <rect x={place + 0.1} y={HEIGHT - 1} width={0.8} height={1} className="fill-line" />;
   const height = Math.max(MIN_BAR, (total / most) * HEIGHT);
+  const top = HEIGHT - height;
   const bad = failed === 0 ? 0 : Math.max(MIN_BAR, (height * failed) / total);
   return (
     <>
-      <rect x={place + 0.1} y={HEIGHT - height} width={0.8} height={height} className="fill-good-fill" />
-      {bad > 0 && (
-        <rect x={place + 0.1} y={HEIGHT - height} width={0.8} height={bad} className="fill-bad-fill" />
+      {delivered > 0 && (
+        <rect x={place + 0.1} y={top + bad} width={0.8} height={height - bad} className="fill-good-fill" />
       )}
+      {bad > 0 && <FailedBar x={place + 0.5} width={0.8} from={top} to={top + bad} />}
     </>
   );
 }
 
-/** A few times below the bars, each where its bar begins; days where they are far enough apart. */
+/**
+ * A few times below the bars, each where its bar begins; days where they are far
+ * enough apart. A bar of a day is a day in UTC: it is named after the day of which
+ * it has the most.
+ */
 function Axis({ buckets, bucketMs }: { buckets: readonly Bucket[]; bucketMs: number }) {
   const format = useFormat();
   const step = Math.max(1, Math.ceil(buckets.length / TICKS));
-  const isDaily = step * bucketMs >= 24 * HOUR_MS;
+  const isDaily = step * bucketMs >= DAY_MS;
+  const isLong = !isDaily && bucketMs >= HOUR_MS;
   const label = (at: Date): string => {
-    if (isDaily) return format.shortDate(at);
+    if (isDaily) return format.shortDate(bucketMs < DAY_MS ? at : new Date(at.getTime() + bucketMs / 2));
     return bucketMs < HOUR_MS ? format.shortClock(at) : `${format.shortDate(at)}, ${format.shortClock(at)}`;
   };
   return (
@@ -192,7 +245,7 @@ function Axis({ buckets, bucketMs }: { buckets: readonly Bucket[]; bucketMs: num
         place % step === 0 ? (
           <span
             key={at}
-            className="absolute whitespace-nowrap"
+            className={`absolute whitespace-nowrap ${isLong && place % (2 * step) > 0 ? "max-sm:hidden" : ""}`}
             style={{ left: `${(place / buckets.length) * 100}%` }}
           >
             {label(new Date(at))}

@@ -9,6 +9,9 @@ const GAP = 1;
 /** Of what is not nothing. */
 const MIN_BAR = 1.5;
 
+/** Of a line that is a failed bar: stripes, which are seen without their colour too. */
+export const FAILED_DASHES = "2.5 1.5";
+
 /** Bars of delivered and failed attempts. Heights follow the square root, so that quiet hours can still be seen. */
 export function Sparkline({ series, className = "" }: { series: readonly Bucket[]; className?: string }) {
   const t = useTexts(texts);
@@ -26,7 +29,12 @@ export function Sparkline({ series, className = "" }: { series: readonly Bucket[
     >
       <path d={`M0 ${HEIGHT - 0.5}H${WIDTH}`} className="stroke-line" strokeWidth="1" />
       <path d={good} className="fill-good-fill" />
-      <path d={bad} className="fill-bad-fill" />
+      <path
+        d={bad}
+        strokeWidth={WIDTH / Math.max(1, series.length) - GAP}
+        strokeDasharray={FAILED_DASHES}
+        className="stroke-bad-fill"
+      />
     </svg>
   );
 }
@@ -41,11 +49,10 @@ function barsOf(series: readonly Bucket[]): { good: string; bad: string } {
     if (total === 0) continue;
     const height = Math.max(MIN_BAR, Math.sqrt(total / most) * (HEIGHT - 1));
     const bad = failed === 0 ? 0 : Math.max(MIN_BAR, (height * failed) / total);
-    const x = place * width + GAP / 2;
-    const bar = (from: number, length: number): string =>
-      `M${x} ${from}h${width - GAP}v${length}h${GAP - width}z`;
-    shapes.good += bar(HEIGHT - height, height);
-    if (bad > 0) shapes.bad += bar(HEIGHT - height, bad);
+    const top = HEIGHT - height;
+    if (delivered > 0)
+      shapes.good += `M${place * width + GAP / 2} ${top + bad}h${width - GAP}V${HEIGHT}h${GAP - width}z`;
+    if (bad > 0) shapes.bad += `M${(place + 0.5) * width} ${top}v${bad}`;
   }
   return shapes;
 }

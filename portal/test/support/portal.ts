@@ -58,6 +58,8 @@ export type OpenOptions = {
   grant?: object;
   size?: Size;
   locale?: string;
+  /** The browser's time zone. */
+  zone?: string;
   /** Console errors that the flow is about, such as a refused request. */
   expects?: RegExp;
   /** Another service than that of these tests. */
@@ -118,10 +120,15 @@ async function startPortal(executablePath: string, options: TestServiceOptions) 
 async function openPage(
   { browser, service }: { browser: Browser; service: TestService },
   path: string,
-  { grant = {}, size = "desktop", locale = "en-GB", expects, isSignedIn = true, url }: OpenOptions,
+  { grant = {}, size = "desktop", locale = "en-GB", zone, expects, isSignedIn = true, url }: OpenOptions,
 ): Promise<Visit> {
   const target = url ?? (isSignedIn ? await codeUrl(service, path, grant) : `${service.url}/portal${path}`);
-  const context = await browser.newContext({ viewport: SIZES[size], locale, reducedMotion: "reduce" });
+  const context = await browser.newContext({
+    viewport: SIZES[size],
+    locale,
+    reducedMotion: "reduce",
+    ...(zone !== undefined && { timezoneId: zone }),
+  });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   page.setDefaultTimeout(WAIT_LIMIT_MS);

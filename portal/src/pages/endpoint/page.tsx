@@ -103,20 +103,24 @@ function State({ endpoint }: { endpoint: Endpoint }) {
   const format = useFormat();
   const hasAttempts = endpoint.enabled && endpoint.mode === "push";
   const statsOf = ({ endpoints }: AllStats) => endpoints.find((one) => one.endpoint_id === endpoint.id);
-  const { data: stats, dataUpdatedAt } = useQuery({
+  const {
+    data: stats,
+    dataUpdatedAt,
+    isSuccess: isRead,
+  } = useQuery({
     ...endpointStatsQuery,
     select: statsOf,
     // When the next attempt is over, another is the next.
     refetchInterval: ({ state }) => hasAttempts && msToNext(state.data && statsOf(state.data)),
   });
   const { data: health } = useQuery(endpointHealthQuery(endpoint.id));
-  const state = stateOf(endpoint, stats);
+  const state = isRead || !endpoint.enabled ? stateOf(endpoint, stats) : null;
   const time = (at: string): string => format.dateTime(new Date(at));
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-      <StateBadge state={state} />
+      {state !== null && <StateBadge state={state} />}
       <ModeBadges endpoint={endpoint} />
-      <span className="text-muted">{own.reason[state]}</span>
+      {state !== null && <span className="text-muted">{own.reason[state]}</span>}
       {health !== undefined && health.pending > 0 && (
         <span className="text-wait">
           {health.pending >= MAX_PENDING ? t.pendingMany : t.pending(format.number(health.pending))}

@@ -1,8 +1,8 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useMemo, useRef, type RefObject } from "react";
 import { endpointsQuery, endpointStatsQuery } from "../../api/queries.ts";
-import type { Endpoint } from "../../api/client.ts";
+import { asApiError, type Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { isDisabled, stateOf, type EndpointStats } from "../../endpoints/endpoint-state.ts";
 import { usePermissions } from "../../session/permissions.ts";
@@ -11,7 +11,8 @@ import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
 import { SearchInput, Segments } from "../../ui/field.tsx";
-import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { Empty, Failed, Loading, useErrorText } from "../../ui/states.tsx";
+import { texts as uiTexts } from "../../ui/texts.ts";
 import { EndpointList, type Listed } from "./endpoint-list.tsx";
 import { texts } from "./texts.ts";
 
@@ -49,15 +50,16 @@ function EndpointsPage() {
           {t.empty}
         </Empty>
       ) : (
-        <Filtered listed={listed} hasStats={stats.data !== undefined} filter={filter} />
+        <Filtered listed={listed} stats={stats} filter={filter} />
       )}
     </Page>
   );
 }
 
-type FilteredProps = { listed: Listed[]; hasStats: boolean; filter: RefObject<HTMLInputElement | null> };
+type Stats = Pick<UseQueryResult, "data" | "error" | "refetch">;
+type FilteredProps = { listed: Listed[]; stats: Stats; filter: RefObject<HTMLInputElement | null> };
 
-function Filtered({ listed, hasStats, filter }: FilteredProps) {
+function Filtered({ listed, stats, filter }: FilteredProps) {
   const t = useTexts(texts);
   const format = useFormat();
   const { q = "", state = "all" } = route.useSearch();
@@ -66,12 +68,13 @@ function Filtered({ listed, hasStats, filter }: FilteredProps) {
     () => listed.filter((one) => isFound(one, q) && isIn(one, state)),
     [listed, q, state],
   );
+  const hasStats = stats.data !== undefined;
   const countOf = (wanted: StateFilter): string =>
     format.number(listed.filter((one) => isFound(one, q) && isIn(one, wanted)).length);
   const options = (["all", "enabled", "failing", "disabled"] as const).map((value) => ({
     value,
     label: t[value],
-    count: countOf(value),
+    count: hasStats || value !== "failing" ? countOf(value) : undefined,
   }));
   const set = (change: { q?: string; state?: StateFilter }): void => {
     const next = { q, state, ...change };
@@ -99,10 +102,13 @@ function Filtered({ listed, hasStats, filter }: FilteredProps) {
           />
         </div>
       </div>
+      {!hasStats && <Unread stats={stats} />}
       <p className="sr-only" role="status">
         {t.list(format.number(found.length), found.length)}
       </p>
-      {found.length === 0 ? (
+      {state === "failing" && !hasStats ? (
+        stats.error === null && <Loading />
+      ) : found.length === 0 ? (
         <Empty
           icon="filter"
           title={t.noneTitle}
@@ -114,6 +120,22 @@ function Filtered({ listed, hasStats, filter }: FilteredProps) {
         <EndpointList listed={found} hasStats={hasStats} />
       )}
     </>
+  );
+}
+
+/** Which endpoints fail is not known before their attempts are. */
+function Unread({ stats: { error, refetch } }: Pick<FilteredProps, "stats">) {
+  const t = useTexts(texts);
+  const ui = useTexts(uiTexts);
+  const errorText = useErrorText();
+  if (error === null) return null;
+  return (
+    <p role="alert" className="mb-3 flex flex-wrap items-center gap-2 text-bad">
+      {t.unread} {errorText(asApiError(error)).title}.
+      <Button small icon="retry" onClick={() => void refetch()}>
+        {ui.tryAgain}
+      </Button>
+    </p>
   );
 }
 
