@@ -4,6 +4,7 @@ import { api, asApiError, bodyOf, type Schemas } from "../api/client.ts";
 import { useFormat } from "../display/format.ts";
 import { defineTexts, useTexts } from "../texts/texts.ts";
 import { Button } from "../ui/button.tsx";
+import { focusTitle } from "../ui/focus.ts";
 import { FAILED_DASHES } from "../ui/sparkline.tsx";
 import { useErrorText } from "../ui/states.tsx";
 import { texts as uiTexts } from "../ui/texts.ts";
@@ -108,10 +109,14 @@ function Unread({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const ui = useTexts(uiTexts);
   const errorText = useErrorText();
   if (error === null) return <span className="text-muted">{ui.loading}</span>;
+  const retry = (): void => {
+    focusTitle();
+    onRetry();
+  };
   return (
     <span role="alert" className="flex flex-wrap items-center gap-2 text-bad">
       {t.unread} {errorText(asApiError(error)).title}.
-      <Button small icon="retry" onClick={onRetry}>
+      <Button small icon="retry" onClick={retry}>
         {ui.tryAgain}
       </Button>
     </span>

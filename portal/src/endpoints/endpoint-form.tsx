@@ -5,6 +5,7 @@ import { useDraftName } from "../session/permissions.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button, LinkButton } from "../ui/button.tsx";
 import { Field, INPUT, leadToFault, Segments } from "../ui/field.tsx";
+import { focusTitle } from "../ui/focus.ts";
 import { FormError } from "../ui/states.tsx";
 import { EventPicker } from "./event-picker.tsx";
 import { texts } from "./endpoint-form-texts.ts";
@@ -70,7 +71,13 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
       {isTaken && (
         <div role="status" className="flex items-center gap-3 rounded-lg bg-wait-soft px-4 py-2">
           <p className="flex-1">{t.draft}</p>
-          <Button small onClick={discard}>
+          <Button
+            small
+            onClick={() => {
+              focusTitle();
+              discard();
+            }}
+          >
             {t.discard}
           </Button>
         </div>

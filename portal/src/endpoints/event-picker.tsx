@@ -7,6 +7,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { SearchInput } from "../ui/field.tsx";
 import { Loading } from "../ui/states.tsx";
+import { texts as uiTexts } from "../ui/texts.ts";
 import { choicesOf, isMatch, prefixOf, type Choice } from "./event-choices.ts";
 import { texts } from "./event-picker-texts.ts";
 
@@ -22,6 +23,7 @@ type PickerProps = {
 export function EventPicker({ label, patterns, onChange, isMissing }: PickerProps) {
   const t = useTexts(texts);
   const format = useFormat();
+  const ui = useTexts(uiTexts);
   const types = useQuery(eventTypesQuery);
   const [q, setQ] = useState("");
   const choices = useMemo(() => choicesOf(types.data ?? []), [types.data]);
@@ -35,7 +37,7 @@ export function EventPicker({ label, patterns, onChange, isMissing }: PickerProp
   const toggle = (pattern: string, isChosen: boolean): void =>
     onChange(isChosen ? [...patterns, pattern] : patterns.filter((one) => one !== pattern));
   return (
-    <fieldset>
+    <fieldset tabIndex={-1} className="outline-none">
       <legend className="mb-1 font-medium">{label}</legend>
       <div
         className={`overflow-hidden rounded-lg border bg-surface ${isMissing ? "border-bad" : "border-line"}`}
@@ -60,7 +62,14 @@ export function EventPicker({ label, patterns, onChange, isMissing }: PickerProp
             />
             <div className="relative max-h-80 overflow-y-auto border-t border-line" tabIndex={-1}>
               {types.isPending && <Loading />}
-              {types.isError && <p className="p-4 text-bad">{t.failed}</p>}
+              {types.isError && (
+                <p role="alert" className="flex flex-wrap items-center gap-2 p-4 text-bad">
+                  {t.failed}
+                  <Button small icon="retry" onClick={() => void types.refetch()}>
+                    {ui.tryAgain}
+                  </Button>
+                </p>
+              )}
               {types.data !== undefined && groups.length === 0 && <p className="p-4 text-muted">{t.none}</p>}
               {groups.map((group) => (
                 <Group key={group.name} {...group} patterns={patterns} onToggle={toggle} />
@@ -82,7 +91,14 @@ export function EventPicker({ label, patterns, onChange, isMissing }: PickerProp
             {patterns.length === 0 ? t.nothing : t.chosen(format.number(patterns.length), patterns.length)}
           </span>
           {patterns.length > 0 && (
-            <Button small kind="quiet" onClick={() => onChange([])}>
+            <Button
+              small
+              kind="quiet"
+              onClick={({ currentTarget }) => {
+                currentTarget.closest("fieldset")?.focus();
+                onChange([]);
+              }}
+            >
               {t.clear}
             </Button>
           )}

@@ -27,7 +27,7 @@ export function PairRows({ kind, pairs, isTried, onChange }: PairRowsProps) {
     onChange([...pairs, { key, name: "", value: "", isSecret: false }]);
   };
   return (
-    <fieldset>
+    <fieldset tabIndex={-1} className="outline-none">
       <legend className="mb-1 font-medium">{label}</legend>
       <p className="mb-2 text-sm text-muted">{about}</p>
       <ul className="space-y-2">
@@ -66,7 +66,10 @@ export function PairRows({ kind, pairs, isTried, onChange }: PairRowsProps) {
               kind="quiet"
               icon="trash"
               aria-label={remove(pair.name)}
-              onClick={() => onChange(pairs.filter((one) => one !== pair))}
+              onClick={({ currentTarget }) => {
+                currentTarget.closest("fieldset")?.focus();
+                onChange(pairs.filter((one) => one !== pair));
+              }}
             />
           </li>
         ))}

@@ -11,6 +11,7 @@ import { OutageBanner } from "./outage-banner.tsx";
 import { useShortcutKeys, useShortcuts } from "./shortcuts.ts";
 import { texts } from "./texts.ts";
 import { Who } from "./who.tsx";
+import { focusTitle } from "../ui/focus.ts";
 import { Part } from "../ui/part.tsx";
 
 const SearchDialog = lazy(() =>
@@ -85,7 +86,8 @@ function useFocusOnNavigation(): void {
       router.subscribe("onRendered", ({ pathChanged, fromLocation }) => {
         if (!pathChanged || fromLocation === undefined) return;
         const begin = document.querySelector<HTMLElement>("[data-begin]");
-        (begin ?? document.querySelector<HTMLElement>("h1"))?.focus({ preventScroll: true });
+        if (begin === null) focusTitle();
+        else begin.focus({ preventScroll: true });
       }),
     [router],
   );

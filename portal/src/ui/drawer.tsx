@@ -1,5 +1,5 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { useRef, type ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import { useTexts } from "../texts/texts.ts";
 import { DialogDepth, useDialogDepth } from "./dialog-depth.ts";
 import { Icon } from "./icon.tsx";
@@ -12,6 +12,8 @@ export function Drawer({ title, onClose, actions, children }: DrawerProps) {
   const t = useTexts(texts);
   const depth = useDialogDepth() + 1;
   const popup = useRef<HTMLDivElement>(null);
+  // Where a link opened it, nothing had the focus before.
+  const [isFirst] = useState(() => document.activeElement === document.body);
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
@@ -19,6 +21,7 @@ export function Drawer({ title, onClose, actions, children }: DrawerProps) {
         <Dialog.Popup
           ref={popup}
           initialFocus={popup}
+          {...(isFirst && { finalFocus: () => document.querySelector("h1") })}
           className="fixed inset-y-0 right-0 z-40 flex w-full max-w-2xl flex-col border-l border-line bg-surface shadow-raised outline-none print:static print:max-w-none print:border-0 print:shadow-none"
         >
           <div className="flex items-center gap-2 border-b border-line px-4 py-2.5 sm:px-5">

@@ -21,6 +21,8 @@ export function LazyPopup({ kind, label, className, children, render }: LazyPopu
       aria-label={label}
       aria-haspopup={kind}
       className={className}
+      // Another element takes the button's place, and has the focus as that had: a popup gives it back there.
+      autoFocus={isWanted}
       {...(!isWanted && { "aria-expanded": false, onClick: () => setIsWanted(true) })}
     >
       {children}

@@ -3,6 +3,7 @@ import { useDeferredValue, type ReactNode } from "react";
 import { asApiError, type ApiError, type Schemas } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
+import { focusTitle } from "./focus.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { Spinner } from "./spinner.tsx";
 import { texts } from "./texts.ts";
@@ -74,6 +75,10 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
   const known = asApiError(error);
   const { title, about } = useErrorText()(known);
   const icon = known.kind === "forbidden" ? "key" : known.kind === "absent" ? "search" : "alert";
+  const retry = (): void => {
+    focusTitle();
+    onRetry?.();
+  };
   const canRetry = onRetry !== undefined && known.kind !== "forbidden" && known.kind !== "absent";
   return (
     <div role="alert">
@@ -82,7 +87,7 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
         title={title}
         {...(canRetry && {
           action: (
-            <Button icon="retry" onClick={onRetry}>
+            <Button icon="retry" onClick={retry}>
               {t.tryAgain}
             </Button>
           ),

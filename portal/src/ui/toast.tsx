@@ -3,9 +3,10 @@
  * once, the rest when they are done speaking. They stay while one points at them
  * or has the focus in them.
  */
-import { useEffect, useState, useSyncExternalStore, type FocusEvent } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore, type FocusEvent } from "react";
 import { createPortal } from "react-dom";
 import { useTexts } from "../texts/texts.ts";
+import { focusTitle } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { texts } from "./texts.ts";
 
@@ -35,6 +36,16 @@ export function toast(news: News): void {
 export function Toasts() {
   const toasts = useSyncExternalStore(subscribe, () => shown);
   const [isHeld, setIsHeld] = useState(false);
+  /** What had the focus before it came here. */
+  const former = useRef<Element | null>(null);
+  const enter = ({ currentTarget, relatedTarget }: FocusEvent): void => {
+    setIsHeld(true);
+    if (!currentTarget.contains(relatedTarget)) former.current = relatedTarget;
+  };
+  const giveBack = (): void => {
+    if (former.current instanceof HTMLElement && former.current.isConnected) former.current.focus();
+    else focusTitle();
+  };
   const leave = ({ currentTarget, relatedTarget }: FocusEvent): void => {
     if (!currentTarget.contains(relatedTarget)) setIsHeld(false);
   };
@@ -44,7 +55,7 @@ export function Toasts() {
       className="pointer-events-none fixed inset-x-4 bottom-4 z-50 flex flex-col gap-2 sm:left-auto sm:w-96 print:hidden"
       onMouseEnter={() => setIsHeld(true)}
       onMouseLeave={() => setIsHeld(false)}
-      onFocus={() => setIsHeld(true)}
+      onFocus={enter}
       onBlur={leave}
     >
       {[true, false].map((isBad) => (
@@ -52,7 +63,7 @@ export function Toasts() {
           {toasts
             .filter((one) => (one.isBad === true) === isBad)
             .map((one) => (
-              <OneToast key={one.id} news={one} isHeld={isHeld} />
+              <OneToast key={one.id} news={one} isHeld={isHeld} onGone={giveBack} />
             ))}
         </div>
       ))}
@@ -61,7 +72,9 @@ export function Toasts() {
   );
 }
 
-function OneToast({ news, isHeld }: { news: Shown; isHeld: boolean }) {
+type OneProps = { news: Shown; isHeld: boolean; onGone: () => void };
+
+function OneToast({ news, isHeld, onGone }: OneProps) {
   const t = useTexts(texts);
   const { id, title, about, isBad = false, action } = news;
   const lifeMs = isBad || action !== undefined ? LONG_MS : SHORT_MS;
@@ -70,8 +83,12 @@ function OneToast({ news, isHeld }: { news: Shown; isHeld: boolean }) {
     const timer = setTimeout(() => close(id), lifeMs);
     return () => clearTimeout(timer);
   }, [id, isHeld, lifeMs]);
-  const run = (): void => {
+  const end = (): void => {
+    onGone();
     close(id);
+  };
+  const run = (): void => {
+    end();
     action?.run();
   };
   return (
@@ -93,7 +110,7 @@ function OneToast({ news, isHeld }: { news: Shown; isHeld: boolean }) {
       <button
         type="button"
         aria-label={t.close}
-        onClick={() => close(id)}
+        onClick={end}
         className="rounded p-0.5 text-muted hover:bg-hover hover:text-ink"
       >
         <Icon name="close" />

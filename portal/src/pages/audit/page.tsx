@@ -10,6 +10,7 @@ import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Segments } from "../../ui/field.tsx";
+import { focusTitle } from "../../ui/focus.ts";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failed, Loading, useIsLoading } from "../../ui/states.tsx";
 import { pageOf } from "../../url/link.ts";
@@ -36,6 +37,10 @@ function AuditPage() {
   const isFiltered = Object.keys(search).length > 0;
   // An owner alone may read it: others see no filters of nothing.
   const isShown = query.error === null || query.data !== undefined;
+  const clear = (): void => {
+    focusTitle();
+    void navigate({ search: {} });
+  };
   return (
     <Page title={t.title} about={t.about}>
       {isShown && <Filters search={search} />}
@@ -48,7 +53,7 @@ function AuditPage() {
           icon="audit"
           title={isFiltered ? t.noneTitle : t.emptyTitle}
           {...(isFiltered && {
-            action: <Button onClick={() => void navigate({ search: {} })}>{t.clear}</Button>,
+            action: <Button onClick={clear}>{t.clear}</Button>,
           })}
         >
           {isFiltered ? t.none : t.empty}

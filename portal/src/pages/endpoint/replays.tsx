@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, type RefObject } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { usePermissions } from "../../session/permissions.ts";
@@ -92,7 +92,7 @@ function ReplayRow({ replay, isStarted }: { replay: Replay; isStarted: boolean }
         <Badge tone={TONES[replay.status]}>{t.status[replay.status]}</Badge>
         <span className="tabular">{t.progress(format.number(done), format.number(replay.total))}</span>
         <span className="tabular text-sm text-muted">{format.dateTime(new Date(replay.created_at))}</span>
-        <span className="ml-auto">{isRunning && mayWrite && <CancelButton id={replay.id} />}</span>
+        <span className="ml-auto">{isRunning && mayWrite && <CancelButton id={replay.id} row={row} />}</span>
       </div>
       {isRunning && (
         <progress
@@ -119,14 +119,18 @@ function ReplayRow({ replay, isStarted }: { replay: Replay; isStarted: boolean }
   );
 }
 
-function CancelButton({ id }: { id: string }) {
+function CancelButton({ id, row }: { id: string; row: RefObject<HTMLElement | null> }) {
   const t = useTexts(texts);
   const errorText = useErrorText();
   const [isAsking, setIsAsking] = useState(false);
+  const isCanceled = useRef(false);
   const cancel = useMutation({
     mutationFn: () =>
       bodyOf(api.POST("/api/replays/{replay_id}/cancel", { params: { path: { replay_id: id } } })),
-    onSuccess: () => toast({ title: t.canceled }),
+    onSuccess() {
+      isCanceled.current = true;
+      toast({ title: t.canceled });
+    },
     onError: (error) => toast({ ...errorText(asApiError(error)), isBad: true }),
     onSettled: () => setIsAsking(false),
   });
@@ -144,6 +148,8 @@ function CancelButton({ id }: { id: string }) {
         about={t.cancelAbout}
         yes={t.cancel}
         no={t.goOn}
+        // A replay that has ended has no button.
+        finalFocus={() => (isCanceled.current ? row.current : null) ?? true}
       />
     </>
   );

@@ -11,6 +11,7 @@ import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
 import { SearchInput, Segments } from "../../ui/field.tsx";
+import { focusTitle } from "../../ui/focus.ts";
 import { Empty, Failed, Loading, useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import { EndpointList, type Listed } from "./endpoint-list.tsx";
@@ -83,6 +84,10 @@ function Filtered({ listed, stats, filter }: FilteredProps) {
     if (next.state !== "all") search.state = next.state;
     void navigate({ search, replace: true });
   };
+  const showAll = (): void => {
+    focusTitle();
+    set({ q: "", state: "all" });
+  };
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center gap-2">
@@ -109,11 +114,7 @@ function Filtered({ listed, stats, filter }: FilteredProps) {
       {state === "failing" && !hasStats ? (
         stats.error === null && <Loading />
       ) : found.length === 0 ? (
-        <Empty
-          icon="filter"
-          title={t.noneTitle}
-          action={<Button onClick={() => set({ q: "", state: "all" })}>{t.showAll}</Button>}
-        >
+        <Empty icon="filter" title={t.noneTitle} action={<Button onClick={showAll}>{t.showAll}</Button>}>
           {t.none}
         </Empty>
       ) : (
@@ -129,10 +130,14 @@ function Unread({ stats: { error, refetch } }: Pick<FilteredProps, "stats">) {
   const ui = useTexts(uiTexts);
   const errorText = useErrorText();
   if (error === null) return null;
+  const retry = (): void => {
+    focusTitle();
+    void refetch();
+  };
   return (
     <p role="alert" className="mb-3 flex flex-wrap items-center gap-2 text-bad">
       {t.unread} {errorText(asApiError(error)).title}.
-      <Button small icon="retry" onClick={() => void refetch()}>
+      <Button small icon="retry" onClick={retry}>
         {ui.tryAgain}
       </Button>
     </p>

@@ -12,6 +12,7 @@ import { useTexts } from "../../texts/texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { SearchInput } from "../../ui/field.tsx";
+import { focusTitle } from "../../ui/focus.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { EventEntry } from "./event-entry.tsx";
 import type { Listed } from "./listed.ts";
@@ -61,6 +62,10 @@ function Catalog({ listed }: { listed: readonly Listed[] }) {
       search: ({ q: _former, ...rest }) => (text === "" ? rest : { ...rest, q: text }),
       replace: true,
     });
+  const showAll = (): void => {
+    focusTitle();
+    search("");
+  };
   const move = (step: number): void => {
     const at = found.findIndex(({ type }) => type === chosen?.listed.type);
     const next = found[Math.max(0, Math.min(found.length - 1, at + step))];
@@ -86,11 +91,7 @@ function Catalog({ listed }: { listed: readonly Listed[] }) {
           {t.found(format.number(found.length), found.length)}
         </p>
         {found.length === 0 ? (
-          <Empty
-            icon="filter"
-            title={t.noneTitle}
-            action={<Button onClick={() => search("")}>{t.all}</Button>}
-          />
+          <Empty icon="filter" title={t.noneTitle} action={<Button onClick={showAll}>{t.all}</Button>} />
         ) : (
           <Groups found={found} chosen={chosen?.listed.type} />
         )}
@@ -103,7 +104,7 @@ function Catalog({ listed }: { listed: readonly Listed[] }) {
             </BackLink>
           </div>
         )}
-        {chosen === null ? (
+        {chosen === null && !isOpen ? null : chosen === null ? (
           <Empty icon="search" title={t.unknownTitle}>
             {t.unknown}
           </Empty>

@@ -48,9 +48,12 @@ export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => 
   const set = (change: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...change }));
   const [isTried, setIsTried] = useState(false);
   const form = useRef<HTMLDivElement>(null);
+  // The dialog closes before the mutation's state says so.
+  const hasBegun = useRef(false);
   const begin = useMutation({
     mutationFn: (request: Request) => bodyOf(api.POST("/api/storage/exports", { body: request })),
     onSuccess() {
+      hasBegun.current = true;
       toast({ title: t.begun });
       onClose();
     },
@@ -67,6 +70,8 @@ export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => 
       isOpen
       onClose={onClose}
       title={t.newTitle}
+      // The button that opened it goes where there was no export yet.
+      finalFocus={() => (hasBegun.current ? document.querySelector("h1") : null) ?? true}
       about={t.newAbout}
       footer={
         <>

@@ -9,9 +9,10 @@ import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { SearchInput } from "../../ui/field.tsx";
+import { focusTitle } from "../../ui/focus.ts";
 import { Select } from "../../ui/select.tsx";
 import { texts as statusTexts } from "../../ui/texts.ts";
-import { hasFilter, type Change, type LogSearch, type Span } from "./log-search.ts";
+import { hasFilter, NO_FILTER, type Change, type LogSearch, type Span } from "./log-search.ts";
 import { texts } from "./texts.ts";
 import { OwnTime, TimeChoice } from "./time-choice.tsx";
 
@@ -49,16 +50,10 @@ export function FilterBar({ search, span, onChange }: BarProps) {
           kind="quiet"
           icon="close"
           className="max-sm:col-span-2 max-sm:justify-self-start"
-          onClick={() =>
-            onChange({
-              status: undefined,
-              cause: undefined,
-              type: undefined,
-              event: undefined,
-              q: undefined,
-              endpoint: undefined,
-            })
-          }
+          onClick={() => {
+            focusTitle();
+            onChange(NO_FILTER);
+          }}
         >
           {t.clear}
         </Button>

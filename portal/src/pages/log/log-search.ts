@@ -33,6 +33,16 @@ export function parseLogSearch(search: Record<string, unknown>) {
 /** Undefined takes a filter away. */
 export type Change = (change: Partial<Record<keyof LogSearch, string | undefined>>) => void;
 
+/** Every filter away. The time stays: it says how far one looks. */
+export const NO_FILTER = {
+  status: undefined,
+  cause: undefined,
+  type: undefined,
+  event: undefined,
+  q: undefined,
+  endpoint: undefined,
+} as const;
+
 /** The span that is shown; `to` null: up to now, and on. */
 export type Span = { from: Date; to: Date | null };
 

@@ -7,12 +7,13 @@ import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
+import { focusTitle } from "../../ui/focus.ts";
 import { Part } from "../../ui/part.tsx";
 import { Empty, Failed, Loading, useIsLoading } from "../../ui/states.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import type { TailState } from "./live-tail.ts";
 import { LogRows } from "./log-rows.tsx";
-import { exportOf, hasFilter, parseLogSearch, spanOf, type LogSearch } from "./log-search.ts";
+import { exportOf, hasFilter, NO_FILTER, parseLogSearch, spanOf, type LogSearch } from "./log-search.ts";
 import { texts } from "./texts.ts";
 import { useLog } from "./use-log.ts";
 
@@ -80,7 +81,7 @@ function LogPage() {
         search={search}
         onOpen={open}
         onReadAnew={readAnew}
-        onClear={() => void navigate({ search: {} })}
+        onClear={() => set(NO_FILTER)}
         onWiden={() => set({ range: "30d", from: undefined, to: undefined })}
       />
       {d !== undefined && (
@@ -134,8 +135,9 @@ function Rows({ log, search, onOpen, onReadAnew, onClear, onWiden }: RowsProps) 
   if (useIsLoading(query.isPending)) return <Loading />;
   if (query.data === undefined) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
   const isDone = !query.hasNextPage;
+  const isFiltered = hasFilter(search) || search.endpoint !== undefined;
   const widen = search.range !== "30d" && (
-    <Button icon="clock" onClick={onWiden}>
+    <Button icon="clock" onClick={() => leave(onWiden)}>
       {t.widen}
     </Button>
   );
@@ -143,19 +145,19 @@ function Rows({ log, search, onOpen, onReadAnew, onClear, onWiden }: RowsProps) 
     <>
       <Fresh log={log} onReadAnew={onReadAnew} />
       {rows.length > 0 && <LogRows rows={rows} search={search} query={query} onOpen={onOpen} />}
-      {rows.length === 0 && isDone && !hasFilter(search) && (
+      {rows.length === 0 && isDone && !isFiltered && (
         <Empty icon="log" title={t.emptyTitle} action={widen}>
           {t.empty}
         </Empty>
       )}
-      {rows.length === 0 && isDone && hasFilter(search) && (
+      {rows.length === 0 && isDone && isFiltered && (
         <Empty
           icon="filter"
           title={t.noneTitle}
           action={
             <div className="flex flex-wrap justify-center gap-2">
               {widen}
-              <Button onClick={onClear}>{t.clear}</Button>
+              <Button onClick={() => leave(onClear)}>{t.clear}</Button>
             </div>
           }
         >
@@ -165,6 +167,12 @@ function Rows({ log, search, onOpen, onReadAnew, onClear, onWiden }: RowsProps) 
       <End log={log} />
     </>
   );
+}
+
+/** From a button that goes with what it takes away. */
+function leave(run: () => void): void {
+  focusTitle();
+  run();
 }
 
 /** What came since the rows were read. They stay where they are until the person asks. */
@@ -209,14 +217,13 @@ function Fresh({ log, onReadAnew }: { log: ReturnType<typeof useLog>; onReadAnew
 function End({ log: { query, searchedTo, rows } }: { log: ReturnType<typeof useLog> }) {
   const t = useTexts(texts);
   const format = useFormat();
-  if (query.isFetchingNextPage) {
-    return <p className="p-4 text-center text-sm text-muted">{t.more}</p>;
-  }
   if (query.hasNextPage) {
+    const isReading = query.isFetchingNextPage;
     return (
       <div className="flex flex-wrap items-center justify-center gap-3 p-4 text-sm text-muted">
-        {searchedTo !== null && t.searchedTo(format.dateTime(new Date(searchedTo)))}
-        <Button small onClick={() => void query.fetchNextPage()}>
+        {isReading ? t.more : searchedTo !== null && t.searchedTo(format.dateTime(new Date(searchedTo)))}
+        {/* It stays while it is at work, and so does the focus. */}
+        <Button small isBusy={isReading} onClick={() => void query.fetchNextPage()}>
           {t.searchOn}
         </Button>
       </div>
