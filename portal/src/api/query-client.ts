@@ -11,7 +11,8 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({
     // A change may be seen on any page, and it is rare. After the mutation's own handlers, which may leave the page.
     onSettled(_answer, error) {
-      if (error === null)
+      // What a change did not find may be shown still.
+      if (error === null || asApiError(error).kind === "absent")
         void queryClient.invalidateQueries({ predicate: ({ meta }) => meta?.["isStill"] !== true });
     },
   }),

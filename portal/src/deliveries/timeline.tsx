@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api, bodyOf, type Schemas } from "../api/client.ts";
 import { useFormat, useNow } from "../display/format.ts";
-import { useEndpointNames } from "../endpoints/endpoint-names.ts";
+import { useEndpointNames, useUnknownName } from "../endpoints/endpoint-names.ts";
 import { useTexts } from "../texts/texts.ts";
 import { causeOf, useCauseTexts } from "./cause.ts";
 import { texts } from "./drawer-texts.ts";
@@ -114,7 +114,8 @@ function Attempts({ at, deliveryId }: { at: AtEndpoint; deliveryId: string }) {
 
 function Elsewhere({ at }: { at: AtEndpoint }) {
   const t = useTexts(texts);
-  const name = useEndpointNames().get(at.endpoint_id) ?? t.deletedEndpoint;
+  const unknownName = useUnknownName(t.deletedEndpoint);
+  const name = useEndpointNames().get(at.endpoint_id) ?? unknownName(at.endpoint_id);
   const newest = at.attempts.toSorted((one, other) => (one.id < other.id ? 1 : -1))[0];
   const status = at.state === "held" ? "pending" : at.state;
   return (

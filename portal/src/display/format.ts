@@ -1,5 +1,6 @@
 /** Numbers, times and spans in this person's language and time zone. */
 import { useSyncExternalStore } from "react";
+import { agoOf } from "./ago.ts";
 import { useDisplay, type Display } from "./display.ts";
 
 export type Format = ReturnType<typeof makeFormat>;
@@ -23,6 +24,7 @@ function makeFormat({ locale, zone }: Display) {
   const compact = once(() => new Intl.NumberFormat(tag, { notation: "compact", maximumFractionDigits: 1 }));
   const percent = once(() => new Intl.NumberFormat(tag, { style: "percent", maximumFractionDigits: 1 }));
   const relative = once(() => new Intl.RelativeTimeFormat(tag, { numeric: "auto", style: "short" }));
+  const counted = once(() => new Intl.RelativeTimeFormat(tag, { numeric: "always", style: "short" }));
   const times = (parts: Intl.DateTimeFormatOptions): (() => Intl.DateTimeFormat) =>
     once(() => new Intl.DateTimeFormat(tag, { ...parts, hourCycle: "h23", ...timeZone }));
   const dateTime = times({ dateStyle: "medium", timeStyle: "medium" });
@@ -60,12 +62,9 @@ function makeFormat({ locale, zone }: Display) {
     },
     /** For example "3 min. ago". */
     ago(at: Date, now: Date) {
-      const seconds = (at.getTime() - now.getTime()) / 1000;
-      const distance = Math.abs(seconds);
-      if (distance < 60) return relative().format(Math.round(seconds), "second");
-      if (distance < 3600) return relative().format(Math.round(seconds / 60), "minute");
-      if (distance < 86_400) return relative().format(Math.round(seconds / 3600), "hour");
-      return relative().format(Math.round(seconds / 86_400), "day");
+      const [count, unit] = agoOf((at.getTime() - now.getTime()) / 1000);
+      // "Yesterday" would be wrong of 34 hours ago on some mornings.
+      return (unit === "day" ? counted() : relative()).format(count, unit);
     },
   };
 }
@@ -105,10 +104,14 @@ export function useNow(): Date {
 
 function subscribeNow(listener: () => void): () => void {
   tickers.add(listener);
-  timer ??= setInterval(() => {
+  if (timer === undefined) {
+    // It stood still while no part asked for it.
     now = new Date();
-    for (const ticker of tickers) ticker();
-  }, TICK_MS);
+    timer = setInterval(() => {
+      now = new Date();
+      for (const ticker of tickers) ticker();
+    }, TICK_MS);
+  }
   return () => {
     tickers.delete(listener);
     if (tickers.size > 0) return;

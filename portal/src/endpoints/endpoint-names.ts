@@ -1,8 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef } from "react";
 import type { Endpoint } from "../api/client.ts";
 import { endpointsQuery } from "../api/queries.ts";
 import { shortened } from "../ui/shortened.ts";
+
+/** Of an id: its end, since ids that were made together begin alike. */
+const MARK_LENGTH = 6;
 
 /** `mark`: what tells it apart from others of the same URL, if there are any. */
 export type Known = { url: string; mark: string | undefined };
@@ -26,6 +29,30 @@ export function useEndpointNames(): ReadonlyMap<string, string> {
   );
 }
 
+/**
+ * For an endpoint that is not among the known ones: `deleted`, but not while they
+ * were not read, as when the service is away or asks for fewer requests.
+ */
+export function useUnknownName(deleted: string): (id: string) => string {
+  const { data } = useQuery(endpointsQuery);
+  return (id) => (data === undefined ? `… ${id.slice(-MARK_LENGTH)}` : deleted);
+}
+
+/** Reads the endpoints anew for ids that are not among them: each may have been made since. */
+export function useEndpointsOf(ids: readonly string[]): void {
+  const queryClient = useQueryClient();
+  const { data } = useQuery(endpointsQuery);
+  const asked = useRef(new Set<string>());
+  useEffect(() => {
+    if (data === undefined) return;
+    const known = new Set(data.map(({ id }) => id));
+    const unknown = ids.filter((id) => !known.has(id) && !asked.current.has(id));
+    if (unknown.length === 0) return;
+    for (const id of unknown) asked.current.add(id);
+    void queryClient.invalidateQueries({ queryKey: endpointsQuery.queryKey, exact: true });
+  }, [ids, data, queryClient]);
+}
+
 /** What tells endpoints of the same name apart, by id. Of a name of its own there is nothing. */
 function marksOf(endpoints: readonly Endpoint[]): ReadonlyMap<string, string> {
   const groups = Map.groupBy(endpoints, ({ url }) => nameOf(url)).values();
@@ -38,7 +65,9 @@ function markTwins(twins: readonly Endpoint[]): [id: string, mark: string][] {
   return [...alike].flatMap(([description, some]) =>
     some.map(({ id }): [string, string] => [
       id,
-      description !== "" && some.length === 1 ? description : `${description} ${id.slice(-6)}`.trim(),
+      description !== "" && some.length === 1
+        ? description
+        : `${description} ${id.slice(-MARK_LENGTH)}`.trim(),
     ]),
   );
 }

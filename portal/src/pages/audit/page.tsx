@@ -3,7 +3,7 @@ import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { api, ApiError, type Schemas } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
-import { useEndpointNames } from "../../endpoints/endpoint-names.ts";
+import { useEndpointNames, useUnknownName } from "../../endpoints/endpoint-names.ts";
 import { useListKeys } from "../../shell/list-keys.ts";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
@@ -96,6 +96,7 @@ function Filters({ search }: { search: Search }) {
   const t = useTexts(texts);
   const names = useTexts(actionTexts);
   const endpoints = useEndpointNames();
+  const unknownName = useUnknownName(t.deletedEndpoint);
   const navigate = route.useNavigate();
   const set = (change: Partial<Record<keyof Search, string | undefined>>): void =>
     void navigate({ search: (before) => parseAuditSearch({ ...before, ...change }), replace: true });
@@ -122,7 +123,9 @@ function Filters({ search }: { search: Search }) {
       </Select>
       <Select label={t.endpoint} value={endpoint} onChange={(value) => set({ endpoint: value })}>
         <option value="">{t.allEndpoints}</option>
-        {endpoint !== "" && !endpoints.has(endpoint) && <option value={endpoint}>{t.deletedEndpoint}</option>}
+        {endpoint !== "" && !endpoints.has(endpoint) && (
+          <option value={endpoint}>{unknownName(endpoint)}</option>
+        )}
         {[...endpoints].map(([id, name]) => (
           <option key={id} value={id}>
             {name}
@@ -169,6 +172,7 @@ function EntryRow({ entry, endpoints }: EntryProps) {
   const at = new Date(entry.at);
   const { sub, type } = entry.actor;
   const endpoint = entry.endpoint_id;
+  const unknownName = useUnknownName(t.deletedEndpoint);
   return (
     <li>
       <details className="group">
@@ -187,7 +191,7 @@ function EntryRow({ entry, endpoints }: EntryProps) {
             <span className="font-medium">{names[entry.action]}</span>
             {endpoint !== null && (
               <span className="block truncate text-sm text-muted" translate="no">
-                {endpoints.get(endpoint) ?? t.deletedEndpoint}
+                {endpoints.get(endpoint) ?? unknownName(endpoint)}
               </span>
             )}
           </span>

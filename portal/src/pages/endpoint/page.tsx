@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { lazy, useMemo, useState } from "react";
-import type { Endpoint, Schemas } from "../../api/client.ts";
+import { asApiError, type Endpoint, type Schemas } from "../../api/client.ts";
 import { endpointHealthQuery, endpointQuery, endpointStatsQuery } from "../../api/queries.ts";
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
 import { useFormat, useNow } from "../../display/format.ts";
@@ -41,7 +41,9 @@ function EndpointPage() {
   const t = useTexts(texts);
   const { endpointId } = route.useParams();
   const { data, error, refetch } = useQuery(endpointQuery(endpointId));
-  if (data === undefined) {
+  // Deleted by another person: what was read before is not true any more.
+  const isGone = error !== null && asApiError(error).kind === "absent";
+  if (data === undefined || isGone) {
     return (
       <Page title={t.title} above={<BackLink to="/endpoints">{t.back}</BackLink>}>
         {error === null ? <Loading /> : <Failed error={error} onRetry={() => void refetch()} />}

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
-import { useEndpointNames } from "../../endpoints/endpoint-names.ts";
+import { useEndpointNames, useUnknownName } from "../../endpoints/endpoint-names.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { useListKeys } from "../../shell/list-keys.ts";
 import { useTexts } from "../../texts/texts.ts";
@@ -140,9 +140,10 @@ function Filter({ one }: { one: Export }) {
   const t = useTexts(texts);
   const own = useTexts(uiTexts);
   const names = useEndpointNames();
+  const unknownName = useUnknownName(t.unknownEndpoint);
   const { endpoint_id: endpoint, event_type: type, delivery_status: status, formats } = one;
   const parts = [
-    endpoint === null ? t.allEndpoints : (names.get(endpoint) ?? t.unknownEndpoint),
+    endpoint === null ? t.allEndpoints : (names.get(endpoint) ?? unknownName(endpoint)),
     type ?? t.allTypes,
     status === null ? t.anyStatus : own[status],
     formats.map((format) => t.formats[format]).join(", "),

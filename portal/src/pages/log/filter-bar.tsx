@@ -3,7 +3,7 @@ import { useRef, useState, type FormEvent } from "react";
 import { api, bodyOf } from "../../api/client.ts";
 import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
 import { useCauseTexts } from "../../deliveries/cause.ts";
-import { choicesOf } from "../../endpoints/endpoint-names.ts";
+import { choicesOf, useUnknownName } from "../../endpoints/endpoint-names.ts";
 import { useFormat } from "../../display/format.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { useTexts } from "../../texts/texts.ts";
@@ -66,15 +66,17 @@ export function FilterBar({ search, span, onChange }: BarProps) {
 function EndpointChoice({ search, onChange }: Omit<BarProps, "span">) {
   const t = useTexts(texts);
   const { data: endpoints = [] } = useQuery(endpointsQuery);
-  const isKnown = search.endpoint === undefined || endpoints.some(({ id }) => id === search.endpoint);
+  const unknownName = useUnknownName(t.unknownEndpoint);
+  const { endpoint } = search;
+  const isKnown = endpoint === undefined || endpoints.some(({ id }) => id === endpoint);
   return (
     <Select
       label={t.endpoint}
-      value={search.endpoint ?? ""}
+      value={endpoint ?? ""}
       onChange={(value) => onChange({ endpoint: given(value) })}
     >
       <option value="">{t.allEndpoints}</option>
-      {!isKnown && <option value={search.endpoint}>{t.unknownEndpoint}</option>}
+      {!isKnown && <option value={endpoint}>{unknownName(endpoint)}</option>}
       {choicesOf(endpoints).map(({ id, name }) => (
         <option key={id} value={id}>
           {name}

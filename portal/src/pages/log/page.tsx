@@ -3,6 +3,7 @@ import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
 import { lazy, useMemo, useState } from "react";
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
 import { useFormat } from "../../display/format.ts";
+import { useEndpointsOf } from "../../endpoints/endpoint-names.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
@@ -33,6 +34,7 @@ function LogPage() {
   const { range, from, to, endpoint, d } = search;
   const span = useMemo(() => spanOf({ range, from, to }, readAt), [range, from, to, readAt]);
   const log = useLog(search, span, readAt);
+  useEndpointsOf(useMemo(() => [...new Set(log.rows.map((row) => row.endpoint_id))], [log.rows]));
   const set = (change: Partial<Record<keyof LogSearch, string | undefined>>, replace = false): void =>
     void navigate({ search: (before) => parseLogSearch({ ...before, ...change }), replace });
   const open = (id: string | undefined): void => set({ d: id });
