@@ -62,7 +62,7 @@ describePortal("the portal's audit log", { env: { RATE_LIMIT_WRITES: "0" } }, (p
         grant: { tenant_id: "members", ...grant },
         expects: /403 \(Forbidden\)/,
       });
-      await page.getByText("You may not see this").waitFor();
+      await page.getByText("Not allowed").waitFor();
       assert.equal(await page.getByRole("link", { name: "Audit log" }).count(), 0);
       assert.equal(await page.getByLabel("Action").count(), 0);
       await inspect("audit-forbidden");

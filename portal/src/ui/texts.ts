@@ -17,7 +17,7 @@ export const texts = defineTexts({
     fault: "It is not your doing. Try again; if it stays so, tell the people who run the service.",
     absentTitle: "Not found",
     absent: "It was deleted, is older than the log is kept, or never existed.",
-    forbiddenTitle: "You may not see this",
+    forbiddenTitle: "Not allowed",
     forbidden: "Your session lacks the permission. Ask an owner of your account.",
     limitedTitle: "Too many requests",
     limited: (seconds: number | null) =>
@@ -63,7 +63,7 @@ export const texts = defineTexts({
       "Es liegt nicht an Ihnen. Versuchen Sie es noch einmal; bleibt es so, melden Sie es den Betreibern.",
     absentTitle: "Nicht gefunden",
     absent: "Es wurde gelöscht, ist älter als das Protokoll oder war nie da.",
-    forbiddenTitle: "Das dürfen Sie nicht sehen",
+    forbiddenTitle: "Nicht erlaubt",
     forbidden: "Ihrer Sitzung fehlt die Berechtigung. Fragen Sie einen Inhaber Ihres Kontos.",
     limitedTitle: "Zu viele Anfragen",
     limited: (seconds: number | null) =>
