@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import * as z from "zod";
+import { seedDeliveries } from "../../bench/seed.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, prepare, publish } from "./support/tenant.ts";
@@ -33,6 +34,29 @@ describePortal(
       assert.equal((await deliveriesOf(portal(), "keys", "trigger=retry")).length, 0);
       await page.keyboard.press("j");
       await page.waitForURL((now) => now.href !== url && now.searchParams.has("d"));
+    });
+
+    it("leaves the log where it was", async () => {
+      const { id } = await addEndpoint(portal(), "deep", "/works");
+      const { pool } = portal().service.database;
+      const sql = async (text: string, values?: unknown[]) => (await pool.query(text, values)).rows;
+      const row = { tenant: "'deep'", endpoint: `'${id}'::uuid`, isFailed: "false" };
+      await seedDeliveries({ sql }, { total: 50, days: 1 }, row);
+      const { page } = await portal().open("/log?range=7d", { grant: { tenant_id: "deep" } });
+      const drawer = page.getByRole("dialog", { name: "invoice.paid" });
+      const top = () => page.evaluate("scrollY");
+      await page.locator("[data-row]").first().waitFor();
+      for (let n = 0; n < 40; n++) await page.keyboard.press("j");
+      await page.locator('[aria-posinset="40"] [data-row]:focus').waitFor();
+      const before = await top();
+      assert.notEqual(before, 0);
+      await page.keyboard.press("o");
+      await drawer.getByText("Timeline").waitFor();
+      assert.equal(await top(), before);
+      await drawer.getByRole("button", { name: "Older" }).click();
+      await page.keyboard.press("Escape");
+      await drawer.waitFor({ state: "detached" });
+      assert.equal(await top(), before);
     });
 
     it("leads to the check of its signature, which takes the command of curl", async () => {

@@ -85,6 +85,7 @@ function Attempts({ at, deliveryId }: { at: AtEndpoint; deliveryId: string }) {
               to="."
               search={(before) => ({ ...before, d: one.id })}
               replace
+              resetScroll={false}
               aria-current={one.id === deliveryId ? "true" : undefined}
               className={`flex flex-wrap gap-x-3 rounded-md px-2 py-1 hover:bg-hover ${one.id === deliveryId ? "bg-accent-soft" : ""}`}
             >
@@ -127,6 +128,7 @@ function Elsewhere({ at }: { at: AtEndpoint }) {
         <Link
           to="."
           search={(before) => ({ ...before, d: newest.id })}
+          resetScroll={false}
           className="truncate hover:underline"
           translate="no"
         >

@@ -21,13 +21,15 @@ function ExportsPage() {
   const { mayWrite } = usePermissions();
   const { view = "exports", kind, open, ...chosen } = route.useSearch();
   const navigate = route.useNavigate();
-  const begin = (): void => void navigate({ search: (before) => ({ ...before, open: "new" }) });
+  const begin = (): void =>
+    void navigate({ search: (before) => ({ ...before, open: "new" }), resetScroll: false });
   const close = (): void =>
     void navigate({
       search: (before) => ({
         ...(before.view && { view: before.view }),
         ...(before.kind && { kind: before.kind }),
       }),
+      resetScroll: false,
     });
   useShortcuts(mayWrite ? [{ key: "n", about: t.request, run: begin }] : []);
   const add = mayWrite && (

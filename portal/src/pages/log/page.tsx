@@ -14,7 +14,15 @@ import { Empty, Failed, Loading, useIsLoading } from "../../ui/states.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import type { TailState } from "./live-tail.ts";
 import { LogRows } from "./log-rows.tsx";
-import { exportOf, hasFilter, NO_FILTER, parseLogSearch, spanOf, type LogSearch } from "./log-search.ts";
+import {
+  exportOf,
+  hasFilter,
+  NO_FILTER,
+  parseLogSearch,
+  spanOf,
+  type Change,
+  type LogSearch,
+} from "./log-search.ts";
 import { texts } from "./texts.ts";
 import { useLog } from "./use-log.ts";
 
@@ -35,13 +43,14 @@ function LogPage() {
   const span = useMemo(() => spanOf({ range, from, to }, readAt), [range, from, to, readAt]);
   const log = useLog(search, span, readAt);
   useEndpointsOf(useMemo(() => [...new Set(log.rows.map((row) => row.endpoint_id))], [log.rows]));
-  const set = (change: Partial<Record<keyof LogSearch, string | undefined>>, replace = false): void =>
-    void navigate({ search: (before) => parseLogSearch({ ...before, ...change }), replace });
-  const open = (id: string | undefined): void => set({ d: id });
+  const set = (change: Parameters<Change>[0], options: { replace?: true; resetScroll?: false } = {}): void =>
+    void navigate({ search: (before) => parseLogSearch({ ...before, ...change }), ...options });
+  // Beside the drawer the log stays where it is.
+  const open = (id: string | undefined): void => set({ d: id }, { resetScroll: false });
   const move = (step: number): void => {
     const place = log.rows.findIndex(({ id }) => id === d);
     const row = log.rows[place + step];
-    if (d !== undefined && row !== undefined) set({ d: row.id }, true);
+    if (d !== undefined && row !== undefined) set({ d: row.id }, { replace: true, resetScroll: false });
   };
   const queryClient = useQueryClient();
   const readAnew = (): void => {
