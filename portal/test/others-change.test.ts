@@ -1,9 +1,13 @@
-/** What a page shows once another person has made or deleted an endpoint. */
+/** What a page shows once another person has made or deleted an endpoint, or changed the catalog. */
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
+import { CATALOG, catalogFile } from "./support/event-catalog.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, publish } from "./support/tenant.ts";
 
+const FILE = catalogFile();
 const OWNER = { type: "user", tid: "acme", sub: "gil", role: "owner" };
 
 describePortal(
@@ -52,3 +56,24 @@ describePortal(
     });
   },
 );
+
+describePortal("the portal beside a catalog that changes", { env: { EVENT_CATALOG: FILE } }, (portal) => {
+  it("shows which chosen event type is gone from the catalog once a form is refused", async () => {
+    const { url } = portal().service.receiver;
+    const { page } = await portal().open("/endpoints/new", { expects: /status of 400/ });
+    await page.getByRole("textbox", { name: "URL" }).fill(new URL("/catalog", url).href);
+    await page.getByRole("checkbox", { name: /^customer\.merged/ }).check();
+    await page.getByRole("checkbox", { name: /^order\.shipped/ }).check();
+    writeFileSync(FILE, JSON.stringify(CATALOG.filter(({ type }) => type !== "order.shipped")));
+    await eventually(async () => {
+      const { text } = await portal().service.call("GET", "/api/webhooks/events");
+      return !text.includes("order.shipped");
+    });
+    await page.getByRole("button", { name: "Create endpoint" }).click();
+    await page.getByText("no such event type").waitFor();
+    const gone = page.getByRole("group", { name: "Patterns outside the catalog" });
+    await gone.getByRole("checkbox", { name: "order.shipped" }).click();
+    await page.getByRole("button", { name: "Create endpoint" }).click();
+    await page.getByRole("button", { name: "I have stored it" }).waitFor();
+  });
+});

@@ -14,8 +14,11 @@ type LazyPopupProps = {
 
 /** The button of a menu or a dialog. What that needs is loaded when somebody first opens it. */
 export function LazyPopup({ kind, label, className, children, render }: LazyPopupProps) {
-  const [isWanted, setIsWanted] = useState(false);
-  const button = (
+  /** How often it was asked for; what cannot be loaded says so each time. */
+  const [asked, setAsked] = useState(0);
+  const isWanted = asked > 0;
+  const ask = (): void => setAsked(asked + 1);
+  const makeButton = (onClick?: () => void) => (
     <button
       type="button"
       aria-label={label}
@@ -23,16 +26,16 @@ export function LazyPopup({ kind, label, className, children, render }: LazyPopu
       className={className}
       // Another element takes the button's place, and has the focus as that had: a popup gives it back there.
       autoFocus={isWanted}
-      {...(!isWanted && { "aria-expanded": false, onClick: () => setIsWanted(true) })}
+      {...(onClick && { "aria-expanded": false, onClick })}
     >
       {children}
     </button>
   );
   return isWanted ? (
-    <Part fallback={button} lost={button}>
-      {render(button)}
+    <Part key={asked} fallback={makeButton()} lost={makeButton(ask)}>
+      {render(makeButton())}
     </Part>
   ) : (
-    button
+    makeButton(ask)
   );
 }
