@@ -14,7 +14,8 @@ import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram } from "./support/program.ts";
 import { PRODUCER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
-import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
+import { makeTestCa, type TestCa } from "./support/certificates.ts";
+import { startRawReceiver, startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 import { freePort } from "./support/free-port.ts";
 
 const CATALOG = `
@@ -27,6 +28,7 @@ const CATALOG = `
 `;
 
 let database: TestDatabase;
+let ca: TestCa;
 let receiver: TlsReceiver;
 let folder: string;
 let env: Environment;
@@ -35,10 +37,11 @@ let built: string;
 before(async () => {
   built = await buildProgram();
   database = await createTestDatabase();
-  receiver = await startReceiver();
+  ca = await makeTestCa();
+  receiver = await startReceiver({ certificate: await ca.issue() });
   folder = await mkdtemp(join(tmpdir(), "postern-built-"));
   env = {
-    ...(await sharedSettings(database.url, receiver.caPem)),
+    ...(await sharedSettings(database.url, ca.caPem)),
     EVENT_CATALOG: join(folder, "catalog.yaml"),
   };
   await writeFile(join(folder, "catalog.yaml"), CATALOG);
@@ -124,6 +127,23 @@ describe("the built program", () => {
       async () => (await listDeliveries(program, endpoint.id, "?status=delivered"))[0],
     );
     assert.equal(delivery.event_type, "parcel.sent");
+    assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
+  });
+
+  it("logs an answer that fails an assertion of undici as no HTTP, as the sources do", async (test) => {
+    // Node would write the assertion's message from the line of its call, which here is a whole file.
+    const impossible = await startRawReceiver(
+      (socket) => socket.once("data", () => socket.end("HTTP/1.1 099 Impossible\r\n\r\n")),
+      { certificate: await ca.issue() },
+    );
+    test.after(() => impossible.close());
+    const program = await startProgram(["up"], env, built);
+    const { endpoint } = await createEndpoint(program, { url: impossible.url });
+    await publish(program, "parcel.sent", { data: { weight_g: 5 } });
+    const delivery = await eventually(
+      async () => (await listDeliveries(program, endpoint.id, "?status=failed"))[0],
+    );
+    assert.equal(delivery.error, "invalid_response");
     assert.deepEqual(await program.end("SIGTERM"), { code: 0, signal: null });
   });
 

@@ -12,6 +12,7 @@ import { dirname, join } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { REFERENCE_FILES } from "../src/api/routes/reference.ts";
 import { NEEDED_NODE } from "../src/shared/version.ts";
+import { bundledAssert } from "./bundled-assert.ts";
 import { buildPortal, portalPackages } from "./portal.ts";
 
 const root = dirname(import.meta.dirname);
@@ -72,6 +73,7 @@ export async function bundleInto(folder: string): Promise<Bundle> {
     external: ["pg-native"],
     // Beside each file: with one letter beyond ASCII in them, Node holds two bytes for each letter of the file.
     legalComments: "external",
+    plugins: [bundledAssert],
     logLevel: "warning",
     metafile: true,
   });

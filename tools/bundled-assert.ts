@@ -1,0 +1,32 @@
+/**
+ * `node:assert` of the built program. Where an assertion has no message, Node's
+ * own makes one of the line of its call: it reads that line's tokens from its
+ * beginning. A line of the bundle is a whole file, in which it takes a regular
+ * expression for something else, and a SyntaxError is thrown in place of the
+ * AssertionError. undici asserts what receivers send, and such an answer
+ * then looked like a fault of this program.
+ */
+import type { Plugin } from "esbuild";
+
+const NAMESPACE = "bundled-assert";
+
+const SOURCE = `
+const node = process.getBuiltinModule("node:assert");
+function assert(actual, message = "an assertion does not hold") {
+  if (actual) return;
+  if (message instanceof Error) throw message;
+  throw new node.AssertionError({ actual, expected: true, message, operator: "==", stackStartFn: assert });
+}
+module.exports = Object.assign(assert, node, { ok: assert });
+`;
+
+export const bundledAssert: Plugin = {
+  name: NAMESPACE,
+  setup(build) {
+    build.onResolve({ filter: /^(?:node:)?assert(?:\/strict)?$/ }, () => ({
+      path: "assert",
+      namespace: NAMESPACE,
+    }));
+    build.onLoad({ filter: /^assert$/, namespace: NAMESPACE }, () => ({ contents: SOURCE }));
+  },
+};
