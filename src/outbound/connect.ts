@@ -142,7 +142,9 @@ function secure(
     socket.on("error", onError);
     socket.once("secureConnect", () => {
       clearTimeout(timer);
-      socket.on("error", () => {}).off("error", onError);
+      // TLS 1.3 asks for a client's certificate within the handshake and refuses behind it, with an alert and an end.
+      // Destroyed at the alert, since undici would report the end.
+      socket.on("error", () => socket.destroy()).off("error", onError);
       resolve(socket);
     });
   });
