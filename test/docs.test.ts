@@ -94,6 +94,7 @@ describe("the README's own event types", () => {
 
 describe("the README's way to verify a request", () => {
   const secret = generateSigningSecret();
+  const ownSecret = "brought along from elsewhere";
   const body = JSON.stringify({ event: "invoice.paid", data: { note: "süß 🍰" } });
   const signed = buildRequestHeaders({
     version: "0.0.0",
@@ -102,36 +103,41 @@ describe("the README's way to verify a request", () => {
     webhookId: "01a1fbb6-32be-7099-847a-56bd4ed42b7a",
     timestampSeconds: Math.floor(Date.now() / 1000),
     body,
-    signingKeys: [makeSigningKey(generateSigningSecret()), makeSigningKey(secret)],
+    signingKeys: [makeSigningKey(ownSecret), makeSigningKey(secret)],
     staticHeaders: {},
   });
   const headers = Object.fromEntries(
     Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value]),
   );
   const stale = { ...headers, "webhook-timestamp": String(Number(headers["webhook-timestamp"]) - 301) };
-  /** A request as it came, one with another body, a replay, and one without any of the headers. */
+  /** Two forgeries: \u00b2 is a digit to Python, and no number; the other has more digits than it reads. */
+  const noNumber = { ...headers, "webhook-timestamp": "\u00b2" };
+  const tooLong = { ...headers, "webhook-timestamp": "9".repeat(5_000) };
+  /** A request as it came, twice, one with another body, a replay, forgeries, and one without any of the headers. */
   const requests = [
-    { headers, body },
-    { headers, body: `${body} ` },
-    { headers: stale, body },
-    { headers: {}, body },
+    { secret, headers, body },
+    { secret: ownSecret, headers, body },
+    { secret, headers, body: `${body} ` },
+    { secret, headers: stale, body },
+    { secret, headers: noNumber, body },
+    { secret, headers: tooLong, body },
+    { secret, headers: {}, body },
   ];
-  const answers = [true, false, false, false];
+  const answers = [true, true, false, false, false, false, false];
 
   it("in Node accepts a signed request and refuses an altered, an old and an unsigned one", async () => {
     const code = Buffer.from(codeBlock("README.md", "js", "function verify")).toString("base64");
     const { verify } = await import(`data:text/javascript;base64,${code}`);
-    const verdicts = requests.map((request) => verify(secret, request.headers, Buffer.from(request.body)));
+    const verdicts = requests.map((one) => verify(one.secret, one.headers, Buffer.from(one.body)));
     assert.deepEqual(verdicts, answers);
   });
 
   it("in Python does the same", { skip: !hasPython() }, () => {
     const program = `${codeBlock("README.md", "python", "def verify")}
 import json, sys
-secret, requests = json.load(sys.stdin)
-print(json.dumps([verify(secret, one["headers"], one["body"].encode()) for one in requests]))
+print(json.dumps([verify(one["secret"], one["headers"], one["body"].encode()) for one in json.load(sys.stdin)]))
 `;
-    const input = JSON.stringify([secret, requests]);
+    const input = JSON.stringify(requests);
     const run = spawnSync("python3", ["-c", program], { input, encoding: "utf8" });
     assert.equal(run.status, 0, run.stderr);
     assert.deepEqual(JSON.parse(run.stdout), answers);
