@@ -1,15 +1,20 @@
 /** Calls to the API of a running Postern, for commands that sign their own session or are given a token. */
+import * as z from "zod";
 import { issueToken } from "../api/session-token.ts";
 import { environment, type Config } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { ownHost } from "../shared/own-host.ts";
 import { readCommandConfig } from "./command-config.ts";
-import { NoAnswerError } from "./command-errors.ts";
+import { NoAnswerError, StrangeAnswerError } from "./command-errors.ts";
+import { printable } from "./printable.ts";
 import { requireTenantId } from "./require-tenant-id.ts";
 import { reasonOf } from "../shared/message-of.ts";
+import { parseJson } from "../shared/parse-json.ts";
 import { withoutSlash } from "../shared/without-slash.ts";
 
 const TOKEN_LIFE_MS = 60_000;
+const OK = 200;
+const SHOWN_CHARACTERS = 80;
 
 export const URL_ARGUMENT = {
   type: "string",
@@ -66,18 +71,22 @@ export async function openApiClient(
 type Authentication = { token: () => Promise<string>; hint: string; remedy: string };
 
 function clientOf(givenUrl: string, authentication: Authentication): ApiClient {
-  const url = withoutSlash(givenUrl);
+  const url = parseAddress(givenUrl);
+  const noAnswer = (error: unknown): never => {
+    throw new NoAnswerError(`no answer from ${url}: ${reasonOf(error)}`, { cause: error });
+  };
   const ask = async (method: string, path: string, json?: string, signal?: AbortSignal) => {
     const answer = await fetch(`${url}${path}`, {
       method,
       headers: { authorization: `Bearer ${await authentication.token()}` },
       ...(json === undefined ? {} : { body: json }),
       ...(signal === undefined ? {} : { signal }),
-    }).catch((error: unknown) => {
-      throw new NoAnswerError(`no answer from ${url}: ${reasonOf(error)}`, { cause: error });
-    });
-    const text = await answer.text();
+      // Followed, a POST may become a GET, and the answer to that would pass for its own.
+      redirect: "manual",
+    }).catch(noAnswer);
+    const text = await answer.text().catch(noAnswer);
     const { status } = answer;
+    requireJson(url, answer, text);
     if (status === 401)
       throw new ApiRefusalError(text, status, unauthorizedHint(url, answer.headers, authentication));
     if (!answer.ok) throw new ApiRefusalError(text, status);
@@ -91,6 +100,36 @@ function clientOf(givenUrl: string, authentication: Authentication): ApiClient {
       return { text, before: next === undefined ? null : new URL(next, url).searchParams.get("before") };
     },
   };
+}
+
+/** What a page, or a proxy that Postern is behind, answers in its place is not: it would pass for a success. */
+function requireJson(url: string, { status, headers }: Response, text: string): void {
+  const location = headers.get("location");
+  if (status >= 300 && status < 400 && location !== null)
+    throw new StrangeAnswerError(`${url} redirects to ${printable(location)}`, status);
+  if (parseJson(text) !== null) return;
+  const begin = text.trim().slice(0, SHOWN_CHARACTERS).toWellFormed();
+  throw new StrangeAnswerError(
+    `${url} answered ${status}, and not as Postern does: ${begin === "" ? "the body is empty" : printable(begin)}`,
+    status,
+  );
+}
+
+/** An answer's body, for commands that use what is in it. */
+export function readAnswer<T>(schema: z.ZodType<T>, text: string): T {
+  const read = schema.safeParse(parseJson(text));
+  if (read.success) return read.data;
+  throw new StrangeAnswerError(
+    `the answer is none of this release of Postern: ${z.prettifyError(read.error)}`,
+    OK,
+    { cause: read.error },
+  );
+}
+
+/** Where `--url` says that Postern is, without the slash at its end. */
+export function parseAddress(text: string): string {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return withoutSlash(text);
+  throw new ConfigError(`--url ${text} is no http or https URL, such as http://127.0.0.1:8080`);
 }
 
 /** The answer says no more than "Unauthorized", which is right for strangers and too little for an operator. */

@@ -52,6 +52,28 @@ describe("a command that the API says no to", () => {
     );
   });
 
+  it("says that something else answers, or an address that is none", async () => {
+    const page = "<!doctype html>\n<title>Welcome";
+    const shown = "<!doctype html>\\u000a<title>Welcome";
+    const location = { location: "https://hooks.example.com/" };
+    const answers = [
+      [{ text: page }, `${api.url} answered 200, and not as Postern does: ${shown}`],
+      [{ status: 502, text: page }, `${api.url} answered 502, and not as Postern does: ${shown}`],
+      [{ text: "" }, `${api.url} answered 200, and not as Postern does: the body is empty`],
+      [{ status: 308, text: "", headers: location }, `${api.url} redirects to https://hooks.example.com/`],
+      [{ json: {} }, "the answer is none of this release of Postern: ✖ Invalid input"],
+    ] as const;
+    for (const [answer, wrong] of answers) {
+      const { code, printed, errors } = await api.run(["publish", "a.b", "--tenant", "acme"], [answer]);
+      assert.deepEqual([code, printed], [1, ""]);
+      assert.ok(errors.startsWith(`postern:\n  ${wrong}`), errors);
+      assert.match(errors, /\n {2}Name the address of Postern's API with --url/);
+    }
+    const { code, errors } = await runHere(["tenants", "list", "--url", "localhost:8080"], api.env);
+    assert.equal(code, 1);
+    assert.match(errors, /^postern:\n {2}--url localhost:8080 is no http or https URL/);
+  });
+
   it("needs the secret that its token is signed with", async () => {
     const { SESSION_JWT_SECRET: _, ...others } = api.env;
     const keys = {
@@ -152,21 +174,22 @@ describe("postern tenants", () => {
 describe("postern publish", () => {
   it("sends data as they were written, versions and a key, as a service of the tenant", async () => {
     const data = '{"n":12345678901234567890}';
+    const published = '{"id":"019a2f00-0000-7000-8000-000000000005", "deliveries":1}';
     const ran = await api.run(
       ["publish", "invoice.paid", "--tenant", "acme", "--data", data, "--id", 'k"1'],
-      [{ text: "[1]" }],
+      [{ text: published }],
     );
-    assert.deepEqual([ran.code, ran.printed], [0, "[1]\n"]);
+    assert.deepEqual([ran.code, ran.printed], [0, `${published}\n`]);
     assert.deepEqual(callsOf(ran.asked), ["POST /api/events"]);
     assert.equal(ran.asked[0]?.text, `{"type":"invoice.paid","data":${data},"id":"k\\"1"}`);
     assert.deepEqual(sessionsOf(ran.asked), [
       { type: "service", tid: "acme", sub: "cli", permissions: ["events:write"] },
     ]);
-    const bare = await api.run(["publish", "a.b", "--tenant", "acme"], [{ text: "" }]);
+    const bare = await api.run(["publish", "a.b", "--tenant", "acme"], [{ text: published }]);
     assert.deepEqual(bare.asked[0]?.json, { type: "a.b", data: {} });
     const versions = await api.run(
       ["publish", "a.b", "--tenant", "acme", "--versions", '{"1":{}}'],
-      [{ text: "" }],
+      [{ text: published }],
     );
     assert.deepEqual(versions.asked[0]?.json, { type: "a.b", versions: { 1: {} } });
   });
@@ -193,8 +216,8 @@ describe("postern listen", () => {
 
   it("asks as an owner of the tenant, for the patterns that it is told and a replay of up to a hundred", async () => {
     const words = ["--events", "invoice.* , order.placed", "--secret", "whsec_x", "--replay", "last:100"];
-    const ran = await api.run([...LISTEN, ...words], [{ status: 403, text: "no" }]);
-    assert.deepEqual([ran.code, ran.printed, callsOf(ran.asked)], [1, "no\n", ["POST /api/webhooks"]]);
+    const ran = await api.run([...LISTEN, ...words], [{ status: 403, text: '"no"' }]);
+    assert.deepEqual([ran.code, ran.printed, callsOf(ran.asked)], [1, '"no"\n', ["POST /api/webhooks"]]);
     assert.deepEqual(sessionsOf(ran.asked), [userOf("owner")]);
     assert.deepEqual(ran.asked[0]?.json, {
       url: "https://example.com/listen",

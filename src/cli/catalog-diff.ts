@@ -4,7 +4,7 @@ import { environment } from "../config.ts";
 import { loadCatalog } from "../events/catalog.ts";
 import { compareCatalogs, breaks, type TypeChange } from "../events/catalog-changes.ts";
 import { catalogEntrySchema, type CatalogEntry } from "../events/catalog-entry.ts";
-import { openApiClient, printingRefusals, URL_ARGUMENT } from "./api-client.ts";
+import { openApiClient, printingRefusals, readAnswer, URL_ARGUMENT } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 
 export const diffCommand = defineCommand({
@@ -39,7 +39,7 @@ async function configured(): Promise<readonly CatalogEntry[]> {
 
 async function running(tid: string, url: string | undefined): Promise<readonly CatalogEntry[]> {
   const api = await openApiClient({ type: "user", tid, role: "member" }, url);
-  return z.array(catalogEntrySchema).parse(JSON.parse(await api.call("GET", "/api/webhooks/events")));
+  return readAnswer(z.array(catalogEntrySchema), await api.call("GET", "/api/webhooks/events"));
 }
 
 function describe(change: TypeChange): string {

@@ -2,7 +2,7 @@ import { defineCommand } from "citty";
 import * as z from "zod";
 import { deliveryObject, listedDeliveryObject } from "../api/schemas.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
+import { openApiClient, printingRefusals, readAnswer, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
 import { printable } from "./printable.ts";
@@ -84,7 +84,7 @@ function limitOf(text = "50"): number {
 
 async function show(api: ApiClient, id: string): Promise<void> {
   const answer = await api.call("GET", `/api/deliveries/${encodeURIComponent(id)}`);
-  printJson(one.parse(JSON.parse(answer)).delivery);
+  printJson(readAnswer(one, answer).delivery);
 }
 
 function printJson(value: unknown): void {
@@ -101,7 +101,7 @@ async function* eachOf(
   for (let left = limit; left > 0;) {
     query.set("limit", String(Math.min(left, PAGE)));
     const { text, before } = await api.page(`/api/deliveries?${query.toString()}`);
-    const { deliveries: found, searched_to } = page.parse(JSON.parse(text));
+    const { deliveries: found, searched_to } = readAnswer(page, text);
     if (found.length > 0) progress.end();
     yield* found;
     left -= found.length;

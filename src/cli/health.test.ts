@@ -10,17 +10,19 @@ let url: string;
 /** What was asked for, and with what it is answered in turn; the last again and again. */
 let asked: string[];
 let answers: number[];
+let well: string;
 before(async () => {
   server = createServer((request, response) => {
     asked.push(request.url ?? "");
     const status = answers.length > 1 ? answers.shift() : answers[0];
-    response.writeHead(status ?? 500).end(`answered ${status}`);
+    response.writeHead(status ?? 500).end(status === 200 ? well : `answered ${status}`);
   });
   url = `http://127.0.0.1:${await listen(server)}`;
 });
 beforeEach(() => {
   asked = [];
   answers = [200];
+  well = '{"status":"ok"}';
 });
 after(() => server.close());
 
@@ -29,8 +31,9 @@ const health = (...words: string[]) =>
 
 describe("postern health", () => {
   it("asks where HOST, PORT and BASE_PATH are, or where it is told, and prints the answer", async () => {
-    assert.deepEqual(await health(), { code: 0, printed: "answered 200\n", errors: "" });
-    await health("--url", `${url}/postern/`, "--ready");
+    assert.deepEqual(await health(), { code: 0, printed: `${well}\n`, errors: "" });
+    well = '{"status":"ready","warnings":[]}';
+    assert.equal((await health("--url", `${url}/postern/`, "--ready")).code, 0);
     assert.deepEqual(asked, ["/health", "/postern/ready"]);
   });
 
@@ -42,6 +45,20 @@ describe("postern health", () => {
     assert.equal(code, 1);
     assert.match(printed, new RegExp(`^no answer from ${nobody}/health: connect ECONNREFUSED `));
     assert.deepEqual(asked, ["/ready"]);
+  });
+
+  it("exits with 1 where another program answers, or --url is none", async () => {
+    well = "<html>Welcome";
+    assert.deepEqual(await health(), {
+      code: 1,
+      printed: `http://127.0.0.1:${new URL(url).port}/health answered 200, and not as Postern does: <html>Welcome\n`,
+      errors: "",
+    });
+    const { code, errors } = await health("--url", "127.0.0.1:8080");
+    assert.deepEqual(
+      [code, errors],
+      [1, "postern:\n  --url 127.0.0.1:8080 is no http or https URL, such as http://127.0.0.1:8080\n"],
+    );
   });
 
   it("waits for one that is still starting, and no longer than it may", async () => {

@@ -1,14 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { defineCommand } from "citty";
+import * as z from "zod";
 import { environment, readAddress } from "../config.ts";
 import { reasonOf } from "../shared/message-of.ts";
-import { withoutSlash } from "../shared/without-slash.ts";
-import { addressOf, URL_ARGUMENT } from "./api-client.ts";
+import { parseJson } from "../shared/parse-json.ts";
+import { addressOf, parseAddress, URL_ARGUMENT } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { parseWait } from "./parse-wait.ts";
 
 const PATIENCE_MS = 5000;
 const PAUSE_MS = 200;
+
+/** Of both paths, so that a page of another program at this address does not pass for health. */
+const wellAnswer = z.object({ status: z.enum(["ok", "ready"]) });
 
 export const health = defineCommand({
   meta: {
@@ -29,7 +33,7 @@ export const health = defineCommand({
   },
   run: ({ args }) =>
     withClearErrors(async () => {
-      const at = withoutSlash(args.url ?? addressOf(readAddress(environment())));
+      const at = parseAddress(args.url ?? addressOf(readAddress(environment())));
       const url = `${at}${args.ready === true ? "/ready" : "/health"}`;
       const end = performance.now() + parseWait(args.wait);
       let answer = await ask(url);
@@ -46,7 +50,10 @@ export const health = defineCommand({
 async function ask(url: string): Promise<{ isWell: boolean; words: string }> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
-    return { isWell: answer.ok, words: await answer.text() };
+    const text = await answer.text();
+    if (!answer.ok || wellAnswer.safeParse(parseJson(text)).success)
+      return { isWell: answer.ok, words: text };
+    return { isWell: false, words: `${url} answered ${answer.status}, and not as Postern does: ${text}` };
   } catch (error) {
     return { isWell: false, words: `no answer from ${url}: ${reasonOf(error)}` };
   }

@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it, mock } from "node:t
 import promises from "node:timers/promises";
 import { newDeliveryId, newEndpointId, newEventId } from "../shared/id.ts";
 import { ApiRefusalError, type ApiClient } from "./api-client.ts";
-import { NoAnswerError } from "./command-errors.ts";
+import { NoAnswerError, StrangeAnswerError } from "./command-errors.ts";
 import { listenTo } from "./listen-loop.ts";
 
 const AT = "2026-01-31T12:00:00.000Z";
@@ -126,7 +126,8 @@ async function listen(
 
 describe("listening", () => {
   it("goes on where Postern is away, is busy or has had enough of calls", async () => {
-    for (const passing of [refusal(429), refusal(500), refusal(503), new NoAnswerError("away")]) {
+    const ofProxy = new StrangeAnswerError("answered 502", 502);
+    for (const passing of [refusal(429), refusal(500), refusal(503), new NoAnswerError("away"), ofProxy]) {
       assert.deepEqual(await listen([passing]), ["webhooks", "leases", "DELETE"]);
       assert.deepEqual(await listen([LEASE, passing]), ["webhooks", "leases", "acks", "DELETE"]);
     }

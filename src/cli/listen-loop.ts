@@ -6,8 +6,8 @@ import { leaseObject } from "../api/pull-schemas.ts";
 import { endpointObject } from "../api/schemas.ts";
 import { makeForwarder, type Forwarded, type Forwarder } from "../outbound/forward.ts";
 import { isSuccess } from "../outbound/response.ts";
-import { ApiRefusalError, type ApiClient } from "./api-client.ts";
-import { NoAnswerError } from "./command-errors.ts";
+import { ApiRefusalError, readAnswer, type ApiClient } from "./api-client.ts";
+import { NoAnswerError, StrangeAnswerError } from "./command-errors.ts";
 
 /** Postern asks for one, and never uses it: a temporary endpoint stays pull. */
 const UNUSED_URL = "https://example.com/listen";
@@ -40,7 +40,7 @@ export async function listenTo(api: ApiClient, listening: Listening): Promise<vo
   const stopping = stopOnSignal();
   const input = { url: UNUSED_URL, mode: "pull", temporary: true, events: patterns, secret };
   const named = { ...input, description: "postern listen" };
-  const made = created.parse(JSON.parse(await api.call("POST", "/api/webhooks", JSON.stringify(named))));
+  const made = readAnswer(created, await api.call("POST", "/api/webhooks", JSON.stringify(named)));
   const path = `/api/webhooks/${made.endpoint.id}`;
   tell(`forwarding ${patterns.join(", ")} to ${forward.href}; Ctrl-C ends`);
   if (secret === undefined) tell(`signing secret: ${made.secret}`);
@@ -73,7 +73,7 @@ async function forwardUntil(signal: AbortSignal, api: ApiClient, forwarding: For
     try {
       const asked = JSON.stringify({ limit: AT_ONCE, wait_s: WAIT_S });
       const answer = await api.call("POST", `${path}/leases`, asked, signal);
-      const { lease_id, events } = leaseObject.parse(JSON.parse(answer));
+      const { lease_id, events } = readAnswer(leaseObject, answer);
       if (isAway) tell("Postern answers again");
       isAway = false;
       const acks = await Promise.all(events.map((event) => forwardOne(event, forwarding)));
@@ -91,7 +91,8 @@ async function forwardUntil(signal: AbortSignal, api: ApiClient, forwarding: For
 /** Postern is away, busy or has had enough of calls: its endpoint and events are still there. */
 function isPassing(error: unknown): error is Error {
   if (error instanceof NoAnswerError) return true;
-  return error instanceof ApiRefusalError && (error.status === 429 || error.status >= 500);
+  const isAnswered = error instanceof ApiRefusalError || error instanceof StrangeAnswerError;
+  return isAnswered && (error.status === 429 || error.status >= 500);
 }
 
 type Ack = { id: string; error?: string };
@@ -160,9 +161,7 @@ async function sendPast(
     // An event has all of its versions.
     const [type = ""] = pattern.split("@");
     const filter = type === "*" ? "" : `&type=${encodeURIComponent(type)}`;
-    const { events } = eventsAnswer.parse(
-      JSON.parse(await api.call("GET", `/api/events?limit=${count}${filter}`)),
-    );
+    const { events } = readAnswer(eventsAnswer, await api.call("GET", `/api/events?limit=${count}${filter}`));
     for (const { id } of events) newest.add(id);
   }
   // Ids sort as the times at which events were accepted.

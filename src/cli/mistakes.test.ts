@@ -4,7 +4,7 @@ import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
 import { SharedConnectionsError } from "../database/pooler.ts";
 import { UnknownHostError } from "../service/listen-at.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
-import { NoAnswerError, NoMigrationsError } from "./command-errors.ts";
+import { NoAnswerError, NoMigrationsError, StrangeAnswerError } from "./command-errors.ts";
 import { describeMistake, faultOf, MISTAKES } from "./mistakes.ts";
 
 const fault = (code: string, message: string, syscall?: string): Error =>
@@ -90,6 +90,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     }),
     /^no answer from http:/,
     /^Start Postern there/,
+  ],
+  [
+    "an answer of another program",
+    new StrangeAnswerError("http://127.0.0.1:1 answered 200, and not as Postern does: <html>", 200),
+    /answered 200/,
+    /--url, with its BASE_PATH/,
   ],
   [
     "a pooler in transaction mode",

@@ -16,7 +16,7 @@ import { UnknownHostError } from "../service/listen-at.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
-import { NoAnswerError, NoMigrationsError } from "./command-errors.ts";
+import { NoAnswerError, NoMigrationsError, StrangeAnswerError } from "./command-errors.ts";
 
 type Mistake = {
   /** An error of the chain of causes. */
@@ -111,6 +111,13 @@ export const MISTAKES: readonly Mistake[] = [
   {
     is: ({ error }) => error instanceof NoAnswerError,
     say: ({ message }) => [message, "Start Postern there, or name its address with --url."],
+  },
+  {
+    is: ({ error }) => error instanceof StrangeAnswerError,
+    say: ({ message }) => [
+      message,
+      "Name the address of Postern's API with --url, with its BASE_PATH if it has one. If a proxy is before it, see the proxy's log.",
+    ],
   },
   {
     is: ({ error }) => error instanceof SharedConnectionsError,

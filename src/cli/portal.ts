@@ -2,7 +2,7 @@ import { userInfo } from "node:os";
 import { defineCommand } from "citty";
 import { codeAnswer } from "../api/portal-schemas.ts";
 import { PORTAL_ROLES } from "../portal/portal-session.ts";
-import { openApiClient, printingRefusals, URL_ARGUMENT } from "./api-client.ts";
+import { openApiClient, printingRefusals, readAnswer, URL_ARGUMENT } from "./api-client.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { withClearErrors } from "./command.ts";
 
@@ -41,8 +41,9 @@ export const portal = defineCommand({
                 path: "/endpoints",
                 read_only: args["read-only"] === true,
               };
-        const { url } = codeAnswer.parse(
-          JSON.parse(await api.call("POST", "/api/portal/codes", JSON.stringify(json))),
+        const { url } = readAnswer(
+          codeAnswer,
+          await api.call("POST", "/api/portal/codes", JSON.stringify(json)),
         );
         console.log(url);
       }),

@@ -1,6 +1,7 @@
 import { defineCommand } from "citty";
+import { publishedObject } from "../api/schemas.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { ApiRefusalError, openApiClient, printingRefusals, URL_ARGUMENT } from "./api-client.ts";
+import { ApiRefusalError, openApiClient, printingRefusals, readAnswer, URL_ARGUMENT } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 
 export const publish = defineCommand({
@@ -19,7 +20,9 @@ export const publish = defineCommand({
         const session = { type: "service", tid: args.tenant, permissions: ["events:write"] };
         const event = eventText(args);
         const api = await openApiClient(session, args.url);
-        console.log(await api.call("POST", "/api/events", event).catch(withHint(args.type)));
+        const answer = await api.call("POST", "/api/events", event).catch(withHint(args.type));
+        readAnswer(publishedObject, answer);
+        console.log(answer);
       }),
     ),
 });

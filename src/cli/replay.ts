@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { defineCommand } from "citty";
 import * as z from "zod";
 import { replayCountObject, replayObject } from "../api/replay-schemas.ts";
-import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
+import { openApiClient, printingRefusals, readAnswer, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
 import type { Progress } from "./progress.ts";
@@ -36,26 +36,25 @@ export const replay = defineCommand({
         const api = await openApiClient({ type: "user", tid: args.tenant, role: "owner" }, args.url);
         const isJson = args.json === true;
         const isDryRun = args["dry-run"] === true;
-        const body: unknown = JSON.parse(
-          await api.call(
-            "POST",
-            "/api/replays",
-            JSON.stringify({
-              endpoint_id: args.endpoint,
-              from: instantOf("--from", args.from),
-              to: instantOf("--to", args.to),
-              select: args.select,
-              event_type: args.type,
-              cause: args.cause,
-              dry_run: isDryRun,
-            }),
-          ),
+        const answer = await api.call(
+          "POST",
+          "/api/replays",
+          JSON.stringify({
+            endpoint_id: args.endpoint,
+            from: instantOf("--from", args.from),
+            to: instantOf("--to", args.to),
+            select: args.select,
+            event_type: args.type,
+            cause: args.cause,
+            dry_run: isDryRun,
+          }),
         );
         if (isDryRun) {
-          console.log(isJson ? JSON.stringify(body, null, 2) : describeCount(replayCountObject.parse(body)));
+          const counted = readAnswer(replayCountObject, answer);
+          console.log(isJson ? JSON.stringify(counted, null, 2) : describeCount(counted));
           return;
         }
-        const { id } = answered.parse(body).replay;
+        const { id } = readAnswer(answered, answer).replay;
         const ended = await waitForWork(`replay ${id}`, isJson, (show) => endOf(api, id, show));
         console.log(isJson ? JSON.stringify(ended, null, 2) : describeEnd(ended));
         if (ended.status !== "finished") process.exitCode = 1;
@@ -65,7 +64,7 @@ export const replay = defineCommand({
 
 async function endOf(api: ApiClient, id: string, show: Progress["show"]): Promise<Replay> {
   for (;;) {
-    const found = answered.parse(JSON.parse(await api.call("GET", `/api/replays/${id}`))).replay;
+    const found = readAnswer(answered, await api.call("GET", `/api/replays/${id}`)).replay;
     const { status, total, is_capped, delivered, failed } = found;
     const all = is_capped ? `${total} or more` : `${total}`;
     show(`${status}: ${delivered + failed} of ${all} events`);

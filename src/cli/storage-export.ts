@@ -9,7 +9,7 @@ import * as z from "zod";
 import { exportObject } from "../api/storage-schemas.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
-import { openApiClient, printingRefusals, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
+import { openApiClient, printingRefusals, readAnswer, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
 import type { Progress } from "./progress.ts";
@@ -55,7 +55,7 @@ export const exportCommand = defineCommand({
           formats: args.format?.split(","),
         };
         const answer = await api.call("POST", "/api/storage/exports", JSON.stringify(asked));
-        const { id } = requested.parse(JSON.parse(answer));
+        const { id } = readAnswer(requested, answer);
         const isJson = args.json === true;
         const found = await waitForWork(`export ${id}`, isJson, (show) => endOf(api, id, show));
         if (found.status === "ready" && args.output !== undefined) await download(api, found, args.output);
@@ -68,7 +68,7 @@ export const exportCommand = defineCommand({
 
 async function endOf(api: ApiClient, id: string, show: Progress["show"]): Promise<Export> {
   for (;;) {
-    const found = exportObject.parse(JSON.parse(await api.call("GET", `/api/storage/exports/${id}`)));
+    const found = readAnswer(exportObject, await api.call("GET", `/api/storage/exports/${id}`));
     const { rows_done: done, rows_total: total } = found.progress;
     show(total === null ? found.status : `${found.status}: ${done} of ${total} deliveries`);
     if (found.status !== "queued" && found.status !== "running") return found;
@@ -93,7 +93,7 @@ async function download(api: ApiClient, found: Export, file: string): Promise<vo
   const asked = JSON.stringify({ delivery_id: found.id });
   try {
     const answer = await api.call("POST", `/api/storage/objects/${found.object_id}/download`, asked);
-    await fetchTo(file, link.parse(JSON.parse(answer)).url);
+    await fetchTo(file, readAnswer(link, answer).url);
   } catch (error) {
     // The export is made: whoever can't put it there needs to know where it is.
     const place = `the export is ready as artifact ${found.object_id}, and could not be downloaded`;

@@ -2,7 +2,7 @@ import { defineCommand } from "citty";
 import { artifactKind } from "../storage/rules/object-key.ts";
 import * as z from "zod";
 import { artifactObject } from "../api/storage-schemas.ts";
-import { openApiClient, printingRefusals, URL_ARGUMENT } from "./api-client.ts";
+import { openApiClient, printingRefusals, readAnswer, URL_ARGUMENT } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 
 const page = z.object({ items: z.array(artifactObject), next: z.string().nullable() });
@@ -29,7 +29,7 @@ export const libraryCommand = defineCommand({
         if (args.kind !== undefined) query.set("kind", args.kind);
         if (args.after !== undefined) query.set("after", args.after);
         const text = await api.call("GET", `/api/storage/library?${query.toString()}`);
-        const { items, next } = page.parse(JSON.parse(text));
+        const { items, next } = readAnswer(page, text);
         if (args.json === true) return console.log(JSON.stringify({ items, next }, null, 2));
         for (const item of items) {
           const { available_at, status, size, id, filename } = item;

@@ -6,6 +6,7 @@ import {
   ApiRefusalError,
   openApiClient,
   printingRefusals,
+  readAnswer,
   URL_ARGUMENT,
   type ApiClient,
 } from "./api-client.ts";
@@ -40,9 +41,7 @@ const listCommand = defineCommand({
     asOperator(args.url, async (api) => {
       for (let after = ""; ;) {
         const query = new URLSearchParams({ prefix: args.prefix, after, limit: `${PAGE}` });
-        const { tenants } = listAnswer.parse(
-          JSON.parse(await api.call("GET", `/api/tenants?${query.toString()}`)),
-        );
+        const { tenants } = readAnswer(listAnswer, await api.call("GET", `/api/tenants?${query.toString()}`));
         for (const tenant of tenants)
           console.log(args.json === true ? JSON.stringify(tenant) : lineOf(tenant));
         if (tenants.length < PAGE) return;
@@ -63,7 +62,7 @@ const showCommand = defineCommand({
         if (home !== null) console.log(describeHome(home));
         throw error;
       });
-      const { tenant } = showAnswer.parse(JSON.parse(answer));
+      const { tenant } = readAnswer(showAnswer, answer);
       const home = tenant.shard === undefined ? null : await homeOf(tenant.id);
       if (args.json === true) console.log(JSON.stringify({ ...tenant, ...home }, null, 2));
       else console.log([lineOf(tenant), ...(home === null ? [] : [describeHome(home)])].join("\n"));
@@ -84,7 +83,7 @@ const eraseCommand = defineCommand({
       const isJson = args.json === true;
       const path = pathOf(args.tenant);
       if (args["dry-run"] === true) {
-        const counted = tenantRowsObject.parse(JSON.parse(await api.call("DELETE", `${path}?dry_run=true`)));
+        const counted = readAnswer(tenantRowsObject, await api.call("DELETE", `${path}?dry_run=true`));
         console.log(isJson ? JSON.stringify(counted, null, 2) : describeRows(counted));
         return;
       }
@@ -125,7 +124,7 @@ function pathOf(tenant: string): string {
 
 async function endOf(api: ApiClient, path: string, show: Progress["show"]) {
   for (;;) {
-    const { erasure } = erasureAnswer.parse(JSON.parse(await api.call("GET", `${path}/erasure`)));
+    const { erasure } = readAnswer(erasureAnswer, await api.call("GET", `${path}/erasure`));
     const { status, rows, objects, waiting_for: why } = erasure;
     show(`${rows} rows, ${objects} objects${why === null ? "" : `; waits: ${why}`}`);
     if (status === "finished") return erasure;
