@@ -24,7 +24,7 @@ const queriesOf = (asked: Parameters<typeof callsOf>[0]) =>
   callsOf(asked).map((call) => Object.fromEntries(new URL(call.split(" ")[1] ?? "", api.url).searchParams));
 
 describe("postern deliveries", () => {
-  it("lists what was sent, with when, how it ended and its id", async () => {
+  it("lists deliveries in the order of their first column, with how each ended, when it was sent later, and its id", async () => {
     const failed = listedDeliveryExample;
     const pending = {
       ...failed,
@@ -34,14 +34,16 @@ describe("postern deliveries", () => {
     };
     const lost = { ...failed, response_status: null, error: "timeout", attempt: 10, latency_ms: 15_000 };
     const ended = { ...failed, response_status: null, sent_at: null };
-    const ran = await api.run(command, [page([failed, pending, lost, ended])]);
+    const retried = { ...failed, attempt: 2, sent_at: "2026-01-31T10:05:00.031Z" };
+    const ran = await api.run(command, [page([failed, pending, lost, ended, retried])]);
     assert.deepEqual(callsOf(ran.asked), ["GET /api/deliveries?limit=50"]);
     assert.deepEqual(sessionsOf(ran.asked), [userOf("member")]);
     assert.deepEqual(ran.printed.trimEnd().split("\n"), [
-      `2026-01-31T10:00:00.031Z  failed     500 in 87 ms          attempt 1  invoice.paid  ${ID}`,
+      `2026-01-31T10:00:00.018Z  failed     500 in 87 ms          attempt 1  invoice.paid  ${ID}`,
       `2026-01-31T10:00:00.018Z  pending    due 2026-01-31T10:05:00.000Z  attempt 1  invoice.paid  ${ID}`,
-      `2026-01-31T10:00:00.031Z  failed     timeout in 15000 ms   attempt 10  invoice.paid  ${ID}`,
+      `2026-01-31T10:00:00.018Z  failed     timeout in 15000 ms   attempt 10  invoice.paid  ${ID}`,
       `2026-01-31T10:00:00.018Z  failed     no answer in 87 ms    attempt 1  invoice.paid  ${ID}`,
+      `2026-01-31T10:00:00.018Z  failed     500 in 87 ms, sent 2026-01-31T10:05:00.031Z  attempt 2  invoice.paid  ${ID}`,
     ]);
     assert.deepEqual([ran.code, ran.errors], [0, ""]);
   });

@@ -11,6 +11,7 @@ import { makeProgress } from "./progress.ts";
 /** The most of a request. */
 const PAGE = 100;
 const MOST = 100_000;
+const LATER_MS = 1000;
 
 const page = z.object({ deliveries: z.array(listedDeliveryObject), searched_to: z.string().nullable() });
 const one = z.object({ delivery: deliveryObject });
@@ -113,17 +114,19 @@ async function* eachOf(
 }
 
 function lineOf(delivery: Listed): string {
-  const { created_at, sent_at, status, attempt, event_type, id } = delivery;
-  const parts = [
-    sent_at ?? created_at,
-    status.padEnd(9),
-    outcomeOf(delivery).padEnd(20),
-    `attempt ${attempt}`,
-  ];
+  const { created_at, status, attempt, event_type, id } = delivery;
+  const parts = [created_at, status.padEnd(9), outcomeOf(delivery).padEnd(20), `attempt ${attempt}`];
   return [...parts, event_type, id].join("  ");
 }
 
-function outcomeOf({ status, next_attempt_at, response_status, error, latency_ms }: Listed): string {
+function outcomeOf(delivery: Listed): string {
+  const { status, next_attempt_at, response_status, error, latency_ms } = delivery;
   if (status === "pending") return next_attempt_at === null ? "" : `due ${next_attempt_at}`;
-  return `${response_status ?? error ?? "no answer"} in ${latency_ms} ms`;
+  return `${response_status ?? error ?? "no answer"} in ${latency_ms} ms${sentLater(delivery)}`;
+}
+
+/** A repeated attempt is made long after its row, by whose time the list is ordered. */
+function sentLater({ created_at, sent_at }: Listed): string {
+  if (sent_at === null || Date.parse(sent_at) - Date.parse(created_at) < LATER_MS) return "";
+  return `, sent ${sent_at}`;
 }
