@@ -17,6 +17,31 @@ describe("a check of data by a schema", () => {
     ]);
   });
 
+  it("says which member is one too many, and which values there are", () => {
+    const check = makeDataCheckCompiler()({
+      additionalProperties: false,
+      properties: {
+        state: { enum: ["open", 2, null] },
+        kind: { const: "paid" },
+        many: { enum: Array.from({ length: 100 }, (_, place) => `value ${place}`) },
+        tags: { propertyNames: { maxLength: 2 } },
+        rest: { unevaluatedProperties: false, properties: { a: true } },
+        "a/b~c": { type: "integer" },
+      },
+    });
+    const faults = check({ stat: 1, state: "shut", kind: 1, tags: { abc: 1 }, rest: { b: 1 }, "a/b~c": "1" });
+    assert.deepEqual(faults, [
+      { path: [], message: "must NOT have additional properties: stat" },
+      { path: ["state"], message: 'must be equal to one of the allowed values: "open", 2, null' },
+      { path: ["kind"], message: 'must be equal to constant: "paid"' },
+      { path: ["tags"], message: "must NOT have more than 2 characters" },
+      { path: ["tags"], message: "property name must be valid: abc" },
+      { path: ["rest"], message: "must NOT have unevaluated properties: b" },
+      { path: ["a/b~c"], message: "must be integer" },
+    ]);
+    assert.match(check({ many: 1 })[0]?.message ?? "", /^must be .*: "value 0", .*…$/);
+  });
+
   it("is made of any schema that JSON Schema allows: unknown keywords and formats are notes", (test) => {
     const warn = test.mock.method(console, "warn", () => undefined);
     const check = makeDataCheckCompiler()({

@@ -1,3 +1,4 @@
+import type { ErrorObject } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 /** One fault of an event's data against its type's schema. */
@@ -16,9 +17,30 @@ export function makeDataCheckCompiler(): DataCheckCompiler {
     return (data) => {
       if (validate(data)) return [];
       return (validate.errors ?? []).map((fault) => ({
-        path: fault.instancePath.split("/").slice(1),
-        message: fault.message ?? "does not satisfy the schema",
+        path: fault.instancePath.split("/").slice(1).map(nameOf),
+        message: [fault.message ?? "does not satisfy the schema", ...detailOf(fault)].join(": "),
       }));
     };
   };
+}
+
+/** A name as JSON Pointer has it, RFC 6901 section 4. */
+function nameOf(part: string): string {
+  return part.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+const MAX_DETAIL = 200;
+
+/** What ajv knows of a fault and leaves out of its message: the member that is one too many, or the values that there are. */
+function detailOf({ keyword, params }: ErrorObject): [] | [string] {
+  const { additionalProperty, unevaluatedProperty, propertyName, allowedValue, allowedValues } = params;
+  const name: unknown = additionalProperty ?? unevaluatedProperty ?? propertyName;
+  if (typeof name === "string") return [shortened(name)];
+  if (keyword === "const") return [shortened(JSON.stringify(allowedValue))];
+  if (!Array.isArray(allowedValues)) return [];
+  return [shortened(allowedValues.map((value) => JSON.stringify(value)).join(", "))];
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL).toWellFormed()}…` : text;
 }
