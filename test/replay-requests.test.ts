@@ -86,6 +86,14 @@ describe("POST /api/replays", () => {
     });
   }
 
+  it("answers Invalid query to dry_run in the query, where the body has none", async () => {
+    const earlier = await counts();
+    const json = { ...range(), endpoint_id: endpointId };
+    const answer = await service.call("POST", "/api/replays?dry_run=true", { json });
+    assert.deepEqual(issuesOf(answer, "Invalid query"), { "": "dry_run is a member of the body" });
+    assert.deepEqual(await counts(), earlier);
+  });
+
   it("takes 31 days, and an end to come as now", async () => {
     const { count } = await replays.count({
       endpoint_id: endpointId,

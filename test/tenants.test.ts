@@ -88,6 +88,11 @@ describe("every route", () => {
       const answer = await service.call("DELETE", `/api/tenants/acme${query}`, { as: OPERATOR });
       issuesOf(answer, "Invalid query");
     }
+    // Where other routes have it.
+    for (const raw of ['{"dry_run":true}', "[1]", "dry_run"]) {
+      const answer = await service.call("DELETE", "/api/tenants/acme", { as: OPERATOR, raw });
+      issuesOf(answer, "Validation failed");
+    }
     const { rowCount } = await service.database.pool.query("SELECT FROM postern.tenant_erasures");
     assert.equal(rowCount, 0);
   });

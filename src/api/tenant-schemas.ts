@@ -55,6 +55,9 @@ export const eraseQuery = z.strictObject({
     .describe("`true`: count what would be deleted, and delete nothing."),
 });
 
+/** `dry_run` is a member of other routes' bodies: ignored in this one, it would erase the tenant. */
+export const eraseBody = z.strictObject({}, "must be empty: dry_run is a query parameter").nullable();
+
 export const tenantRowsObject = z
   .object({
     rows: z.record(z.string(), z.int()).describe("By table; those without a row are left out."),

@@ -4978,7 +4978,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreateReplayAnswer"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7587,7 +7587,7 @@ export interface operations {
                     "application/json": components["schemas"]["EraseTenantAnswer"];
                 };
             };
-            /** @description Invalid query */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;

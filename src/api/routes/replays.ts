@@ -12,6 +12,7 @@ import {
   replayInput,
   replayObject,
   replayRequest,
+  replayRequestQuery,
   replaysQuery,
   replayView,
 } from "../replay-schemas.ts";
@@ -47,6 +48,7 @@ export function replayRoutes(
         answers: { 200: replayCountObject, 202: replayAnswer },
         examples: { body: [replayInputExample], 200: [replayCountExample], 202: [{ replay: replayExample }] },
         refusals: [
+          "invalid_query",
           "validation_failed",
           "endpoint_not_found",
           "endpoint_disabled",
@@ -57,6 +59,7 @@ export function replayRoutes(
       }),
     },
     async (request, reply) => {
+      parseQuery(replayRequestQuery, request.query);
       const input = parse(replayInput, request.body);
       const asked = replayRequest(input);
       if (input.dry_run === true)

@@ -11,6 +11,7 @@ import { tokenExample, tokenObject, tokenView } from "../portal-schemas.ts";
 import type { ApiServices } from "../services.ts";
 import {
   actInput,
+  eraseBody,
   eraseQuery,
   erasureExample,
   erasureObject,
@@ -73,11 +74,19 @@ export function tenantRoutes(app: FastifyInstance, services: ApiServices): void 
           200: [{ rows: { deliveries: 812, endpoints: 3, events: 640 }, is_capped: false, held: 0 }],
           202: [{ erasure: erasureExample }],
         },
-        refusals: ["not_found", "held", "tenant_moving", "invalid_query", "payload_too_large"],
+        refusals: [
+          "not_found",
+          "held",
+          "tenant_moving",
+          "invalid_query",
+          "validation_failed",
+          "payload_too_large",
+        ],
       }),
     },
     async (request, reply) => {
       const { dry_run: isDry } = parseQuery(eraseQuery, request.query);
+      parse(eraseBody, request.body);
       const tenantId = parseTenantId(request.params.tenant_id);
       if (tenantId === null) throw new Refusal("not_found");
       if (isDry === "true") return tenantRowsView(await tenants.count(tenantId));
