@@ -142,6 +142,8 @@ describe("a route of the operator's backend", () => {
     );
     const needed = "forbidden: the permission tenants:read is needed";
     assert.equal(await refusalOf(requireService, OPERATOR, config), needed);
+    const none = { ...SERVICE, permissions: new Set<string>() };
+    assert.equal(await refusalOf(requireService, none, config), `${needed}: the token names no permissions`);
     assert.equal(await refusalOf(requireService, SERVICE, { permission: "events:write" }), undefined);
   });
 

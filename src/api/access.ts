@@ -73,9 +73,10 @@ export function requireEither(verifier: SessionVerifier) {
   };
 }
 
-/** Why a token without permissions of its own has none by its role either. */
-function roleFault({ role, permissions }: Session): string {
+/** Why a token has no permission at all: a service's names them, a user's may have them by its role. */
+function lackOfAll({ type, role, permissions }: Session): string {
   if (permissions.size > 0) return "";
+  if (type === "service") return ": the token names no permissions";
   if (role === null) return ": the token has no role";
   return givesPermissions(role) ? "" : ": the token's role is none of owner, admin and member";
 }
@@ -83,7 +84,7 @@ function roleFault({ role, permissions }: Session): string {
 function requirePermission(request: FastifyRequest, session: Session): void {
   const { permission, ownersOnly } = request.routeOptions.config;
   if (permission !== undefined && !session.permissions.has(permission)) {
-    throw new Refusal("forbidden", { reason: `the permission ${permission} is needed${roleFault(session)}` });
+    throw new Refusal("forbidden", { reason: `the permission ${permission} is needed${lackOfAll(session)}` });
   }
   if (permission?.startsWith("tenants:") === true && !session.allTenants)
     throw new Refusal("forbidden", { reason: "tid * is needed" });
