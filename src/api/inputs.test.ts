@@ -124,7 +124,14 @@ describe("an instant in a query", () => {
     ] as const)
       assert.deepEqual(readsOf(eventsQuery, "from", [text]), [expected], text);
     for (const text of ["2026-01-31", "2026-01-31T10:00:00", "yesterday", ""])
-      assert.deepEqual(faultsOf(eventsQuery, { from: text }), ["from: Invalid ISO datetime"], text);
+      assert.deepEqual(
+        faultsOf(eventsQuery, { from: text }),
+        ["from: must be a date-time with its offset, such as 2026-01-31T10:00:00Z"],
+        text,
+      );
+    assert.deepEqual(faultsOf(eventsQuery, { from: "2026-01-31T10:00:00 02:00" }), [
+      "from: has a space where its offset begins: a + in a query is written %2B",
+    ]);
   });
 });
 

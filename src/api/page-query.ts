@@ -27,7 +27,19 @@ export function idText<Id extends string>(parse: (text: string) => Id | null, na
     .optional();
 }
 
-export const instantText = z.iso.datetime({ offset: true }).transform(ceilToMs);
+/** A date-time of a caller. */
+export const givenInstant = z.iso.datetime({
+  offset: true,
+  error({ code, input }) {
+    if (code !== "invalid_format") return undefined;
+    // What a + becomes where a caller did not encode it, as in the time that Python's isoformat() writes.
+    return / [0-9]{2}:[0-9]{2}$/.test(String(input))
+      ? "has a space where its offset begins: a + in a query is written %2B"
+      : "must be a date-time with its offset, such as 2026-01-31T10:00:00Z";
+  },
+});
+
+export const instantText = givenInstant.transform(ceilToMs);
 
 /** Log times are whole milliseconds, so a bound between two of them is as good as the later one. */
 function ceilToMs(text: string): number {

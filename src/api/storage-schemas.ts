@@ -10,13 +10,12 @@ import type { LibraryCursor, LibraryItem } from "../storage/rules/project-librar
 import { instant as strictInstant, uuid as strictUuid } from "../storage/rules/values.ts";
 import type { TenantSettings } from "../storage/rows/tenant-settings-store.ts";
 import { chosenTypes } from "./delivery-query.ts";
-import { idText, integerText } from "./page-query.ts";
+import { givenInstant, idText, integerText } from "./page-query.ts";
 
 const id = z.uuid();
 const instant = z.iso.datetime();
 const DAYS = { least: 1, most: 3650 };
 
-const givenInstant = z.iso.datetime({ offset: true });
 /** One spelling alone, told to readers of the document as what it is. */
 const givenUuid = strictUuid.meta({ format: "uuid" });
 
