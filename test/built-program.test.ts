@@ -90,6 +90,18 @@ describe("the built program", () => {
     }
   });
 
+  it("has short lines, for a crash prints one before its error, and assertions that read none", async () => {
+    const folderOf = join(dirname(built), "chunks");
+    const modules = (await readdir(folderOf)).filter((name) => name.endsWith(".mjs"));
+    const texts = await Promise.all(modules.map((name) => readFile(join(folderOf, name), "utf8")));
+    for (const text of texts) assert.doesNotMatch(text, /(?:require\(|from ?)"(?:node:)?assert/);
+    const lengths = texts.flatMap((text) => text.split("\n").map(({ length }) => length));
+    assert.ok(lengths.length > 10_000, `${lengths.length} lines`);
+    // A text without a break in it may be longer than most lines.
+    const longest = lengths.reduce((one, other) => Math.max(one, other));
+    assert.ok(longest < 4_000, `${longest}`);
+  });
+
   it("says in two lines that its migrations are missing", async () => {
     const alone = join(folder, "alone");
     await cp(dirname(built), join(alone, "dist"), { recursive: true });

@@ -65,6 +65,8 @@ export async function bundleInto(folder: string): Promise<Bundle> {
     // Names stay, for stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
+    // Of an error that nothing catches Node prints the line first: one of megabytes fills a pipe, and the error is lost.
+    lineLimit: 200,
     // CommonJS packages call require, which a module does not have.
     banner: {
       js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',

@@ -1,8 +1,8 @@
 /**
  * `node:assert` of the built program. Where an assertion has no message, Node's
  * own makes one of the line of its call: it reads that line's tokens from its
- * beginning. A line of the bundle is a whole file, in which it takes a regular
- * expression for something else, and a SyntaxError is thrown in place of the
+ * beginning. A line of the bundle may begin within an expression or a text, so
+ * that its tokens are none, and a SyntaxError is thrown in place of the
  * AssertionError. undici asserts what receivers send, and such an answer
  * then looked like a fault of this program.
  */
