@@ -345,7 +345,7 @@ describe("a refused caller", () => {
     assert.deepEqual(await why({ ...USER, exp: now() - 60 }), invalid("the token has expired"));
     assert.deepEqual(
       await why({ ...USER, exp, nbf: now() + 60 }),
-      invalid("the nbf of the token is not the one that is needed"),
+      invalid("the nbf of the token is later than this clock"),
     );
     assert.deepEqual(await why({ ...USER, exp, tid: 'a"b' }), invalid(tid));
     assert.deepEqual(await why({ type: "user", role: "owner", exp }), invalid(tid));

@@ -100,8 +100,9 @@ describe("what a token says", () => {
     for (const [claims, options, reason] of [
       [{ exp: nowS - 6 }, {}, "the token has expired"],
       [{ exp: undefined }, {}, "the token has no exp"],
-      [{ nbf: nowS + 60 }, {}, "the nbf of the token is not the one that is needed"],
-      [{ iat: "now" }, {}, "the iat of the token is not the one that is needed"],
+      [{ nbf: nowS + 60 }, {}, "the nbf of the token is later than this clock"],
+      [{ iat: "now" }, {}, "the iat of the token is no number of seconds"],
+      [{ exp: `${nowS + 60}` }, {}, "the exp of the token is no number of seconds"],
       [{}, { issuer: "https://login.example.com/" }, "the token has no iss"],
       [
         { iss: "other" },

@@ -143,7 +143,11 @@ function tokenFault(error: errors.JOSEError): string {
   if (error instanceof errors.JWTExpired) return "the token has expired";
   if (!(error instanceof errors.JWTClaimValidationFailed)) return "the token is not signed as it must be";
   if (error.reason === "missing") return `the token has no ${knownClaim(error.claim)}`;
-  return `the ${knownClaim(error.claim)} of the token is not the one that is needed`;
+  const claim = `the ${knownClaim(error.claim)} of the token`;
+  if (error.reason === "invalid") return `${claim} is no number of seconds`;
+  return error.claim === "nbf"
+    ? `${claim} is later than this clock`
+    : `${claim} is not the one that is needed`;
 }
 
 /** One of a few words, whatever the token names. */
