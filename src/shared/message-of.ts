@@ -7,5 +7,13 @@ export function messageOf(error: unknown): string {
 
 /** `fetch` says only that it failed; why is in its cause. */
 export function reasonOf(error: unknown): string {
-  return messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return tlsReason(cause) ?? messageOf(cause);
+}
+
+/** OpenSSL's message is a line of its source and more; what happened is apart. */
+function tlsReason(error: unknown): string | null {
+  if (!(error instanceof Error && "library" in error && "reason" in error)) return null;
+  const isPlain = error.reason === "wrong version number";
+  return `TLS: ${String(error.reason)}${isPlain ? " (does it speak plain http?)" : ""}`;
 }

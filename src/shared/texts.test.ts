@@ -74,6 +74,17 @@ describe("an error", () => {
     );
     assert.equal(reasonOf(new Error("fetch failed")), "fetch failed");
     assert.equal(reasonOf("text"), "text");
+    const told = { code: "EPROTO", library: "SSL routines", reason: "wrong version number" };
+    const cause = Object.assign(
+      new Error("406D:error:0A00010B:SSL routines:tls_validate:../deps/:77:\n"),
+      told,
+    );
+    assert.equal(
+      reasonOf(new Error("fetch failed", { cause })),
+      "TLS: wrong version number (does it speak plain http?)",
+    );
+    cause.reason = "tlsv13 alert certificate required";
+    assert.equal(reasonOf(cause), "TLS: tlsv13 alert certificate required");
   });
 
   it("says what it says without a point at its end, and for one of several all that they say", () => {
