@@ -53,6 +53,11 @@ describePortal(
       await page.keyboard.press("o");
       await drawer.getByText("Timeline").waitFor();
       assert.equal(await top(), before);
+      await page.keyboard.press("Escape");
+      await drawer.waitFor({ state: "detached" });
+      await page.locator('[aria-posinset="38"] [data-row]').click();
+      await drawer.getByText("Timeline").waitFor();
+      assert.equal(await top(), before);
       await drawer.getByRole("button", { name: "Older" }).click();
       await page.keyboard.press("Escape");
       await drawer.waitFor({ state: "detached" });

@@ -99,6 +99,7 @@ const LogRow = memo(function LogRow({ row, endpoint, isOpen }: LogRowProps) {
     <Link
       to="/log"
       search={(before) => ({ ...before, d: row.id })}
+      resetScroll={false}
       data-row
       aria-current={isOpen ? "true" : undefined}
       className={`px-4 py-2.5 text-sm outline-none hover:bg-hover focus-visible:bg-hover focus-visible:outline-2 focus-visible:-outline-offset-2 focus-visible:outline-accent ${isOpen ? "bg-accent-soft" : ""} ${COLUMNS}`}
