@@ -1,6 +1,7 @@
-/** Two clicks or two keys at once: what they ask for happens once. */
+/** Two clicks or two keys at once, or a key that is held: what they ask for happens once. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, endpointsOf, prepare } from "./support/tenant.ts";
 
@@ -49,6 +50,23 @@ describePortal(
         retried.map(({ trigger }) => trigger),
         ["retry", "event"],
       );
+    });
+
+    it("sends a failed delivery again once while the key is held, and again when it is pressed anew", async () => {
+      await prepare(portal(), "holds", 1);
+      const { page } = await portal().open("/log?status=failed", { grant: { tenant_id: "holds" } });
+      await page.locator("[data-row]").click();
+      await page.getByRole("button", { name: "Send again" }).waitFor();
+      const retries = async () => (await deliveriesOf(portal(), "holds", "trigger=retry")).length;
+      for (const count of [1, 2]) {
+        await page.keyboard.down("r");
+        await eventually(async () => (await retries()) === count);
+        await page.getByRole("button", { name: "Send again" }).waitFor();
+        await page.keyboard.down("r");
+        await page.keyboard.down("r");
+        await page.keyboard.up("r");
+      }
+      assert.equal(await retries(), 2);
     });
   },
 );

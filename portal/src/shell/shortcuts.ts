@@ -4,6 +4,9 @@ import { countOpenDialogs, useDialogDepth } from "../ui/dialog-depth.ts";
 
 export type Shortcut = { key: string; about: string; run: () => void; isEverywhere?: boolean };
 
+/** Held down they go on through a list. Another key acts once: `r` would send a delivery again and again. */
+const REPEATED: ReadonlySet<string> = new Set(["j", "k"]);
+
 /** `depth`: in so many dialogs. */
 type Known = Shortcut & { depth: number };
 
@@ -56,7 +59,7 @@ function onKey(event: KeyboardEvent): void {
   const found = matching.findLast(({ isEverywhere }) => isEverywhere !== true) ?? matching.at(-1);
   if (found === undefined) return;
   event.preventDefault();
-  found.run();
+  if (!event.repeat || REPEATED.has(found.key)) found.run();
 }
 
 function isTyping(target: EventTarget | null): boolean {
