@@ -208,6 +208,9 @@ describe("the trash", () => {
     const restored = await run("trash", "restore", "--key", key);
     assert.match(restored.printed, /^1 restored/);
     assert.ok(existsSync(artifacts.placeOf(key)));
+    const again = await run("trash", "restore", "--key", key);
+    assert.equal(again.code, 1);
+    assert.match(again.output, /the trash has no object that had this key: `postern storage trash list`/);
     assert.match((await run("trash", "list")).output, /1 in the trash/);
     await artifacts.services.bucket.put({
       key: other,
@@ -215,7 +218,9 @@ describe("the trash", () => {
       sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
       open: () => Readable.from([]),
     });
-    assert.match((await run("trash", "restore", "--all")).printed, /an object has this key\n0 restored/);
+    const taken = await run("trash", "restore", "--all");
+    assert.match(taken.printed, /an object has this key\n0 restored\n$/);
+    assert.equal(taken.code, 1);
   });
 
   it("is emptied by hand, and by a worker after the days of TRASH_DAYS", async () => {

@@ -17,6 +17,8 @@ const CHOICE = {
   key: { type: "string", description: "Key that the object had; default: all" },
 } as const;
 
+const NOT_THERE = "the trash has no object that had this key: `postern storage trash list` shows the keys";
+
 type Choice = { tenant?: string | undefined; key?: string | undefined };
 
 const list = defineCommand({
@@ -37,15 +39,20 @@ const restore = defineCommand({
   run: ({ args }) =>
     withTrash(async (services) => {
       requireChoice(args);
-      let restored = 0;
+      let [restored, left] = [0, 0];
       for await (const entry of chosen(services.bucket, args)) {
         const end = await restoreFromTrash(services, entry);
-        if (end === "restored") restored++;
-        else console.log(`left  ${entry.key}  ${end === "taken" ? "an object has this key" : "it is gone"}`);
+        if (end === "restored") {
+          restored++;
+          continue;
+        }
+        left++;
+        console.log(`left  ${entry.key}  ${end === "taken" ? "an object has this key" : "it is gone"}`);
       }
-      console.log(
-        `${restored} restored. An object that still has no row goes to the trash again, hours later.`,
-      );
+      if (args.key !== undefined && restored + left === 0) throw new ConfigError(NOT_THERE);
+      const next = "An object that still has no row goes to the trash again, hours later.";
+      console.log(restored === 0 ? "0 restored" : `${restored} restored. ${next}`);
+      if (left > 0) process.exitCode = 1;
     }),
 });
 
