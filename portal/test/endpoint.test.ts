@@ -44,9 +44,14 @@ describePortal(
       await inspect();
     });
 
-    it("shows a URL of 2,000 characters short where it is a name, and whole among its settings", async () => {
+    it("shows a URL of 2,000 characters short where it is a name, and whole among its settings, with a long event type", async () => {
       const path = `/works/${"a".repeat(900)}?${"b".repeat(1000)}the-end`;
       const { id, url } = await addEndpoint(portal(), "lengthy", path);
+      const events = [`area.${"segment_".repeat(30)}`];
+      await portal().service.database.pool.query("UPDATE postern.endpoints SET events = $2 WHERE id = $1", [
+        id,
+        events,
+      ]);
       const { page, inspect } = await portal().open(`/endpoints/${id}`, {
         grant: { tenant_id: "lengthy" },
         size: "phone",
