@@ -36,8 +36,16 @@ describePortal(
         .last()
         .waitFor();
       assert.equal(await page.getByText("Deleted endpoint").count(), 0);
+      await publish(portal(), "acme", "logged");
+      await page.goto(`${portal().service.url}/portal/log`);
+      const row = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+      await row
+        .getByText(`… ${id.slice(-6)}`)
+        .last()
+        .waitFor();
+      assert.equal(await page.getByText("Deleted endpoint").count(), 0);
       await page.unroute(/\/api\/webhooks$/);
-      await page.reload();
+      await page.goto(`${portal().service.url}/portal/audit?endpoint=${id}`);
       await page.getByRole("group").filter({ hasText: "/audited" }).waitFor();
     });
 

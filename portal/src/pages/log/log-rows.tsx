@@ -3,7 +3,13 @@ import { memo, useCallback, useEffect } from "react";
 import { causeOf, useCauseTexts } from "../../deliveries/cause.ts";
 import { StatusIcon } from "../../deliveries/status-mark.tsx";
 import { useFormat, useNow } from "../../display/format.ts";
-import { choiceName, nameOf, useKnownEndpoints, type Known } from "../../endpoints/endpoint-names.ts";
+import {
+  choiceName,
+  nameOf,
+  useKnownEndpoints,
+  useUnknownName,
+  type Known,
+} from "../../endpoints/endpoint-names.ts";
 import { useVirtualRowKeys, useVirtualRows } from "../../shell/virtual-rows.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { ROW_ON_PAPER } from "../../ui/printing.ts";
@@ -46,6 +52,7 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
     },
   });
   const endpoints = useKnownEndpoints();
+  const unknownName = useUnknownName(t.unknownEndpoint);
   return (
     <div className="overflow-clip rounded-xl border border-line bg-surface print:overflow-visible">
       <div
@@ -80,7 +87,12 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
                 className={`absolute inset-x-0 top-0 border-b border-line last:border-b-0 ${ROW_ON_PAPER}`}
                 style={{ transform: `translateY(${start - offset}px)` }}
               >
-                <LogRow row={row} endpoint={endpoints.get(row.endpoint_id)} isOpen={row.id === search.d} />
+                <LogRow
+                  row={row}
+                  endpoint={endpoints.get(row.endpoint_id)}
+                  unknown={unknownName(row.endpoint_id)}
+                  isOpen={row.id === search.d}
+                />
               </li>
             )
           );
@@ -90,10 +102,16 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   );
 }
 
-type LogRowProps = { row: Row; endpoint: Known | undefined; isOpen: boolean };
+type LogRowProps = {
+  row: Row;
+  endpoint: Known | undefined;
+  /** In place of its name where it is not known. */
+  unknown: string;
+  isOpen: boolean;
+};
 
 /** Remembered: scrolling makes rows, and leaves those that are there. */
-const LogRow = memo(function LogRow({ row, endpoint, isOpen }: LogRowProps) {
+const LogRow = memo(function LogRow({ row, endpoint, unknown, isOpen }: LogRowProps) {
   const format = useFormat();
   return (
     <Link
@@ -109,7 +127,7 @@ const LogRow = memo(function LogRow({ row, endpoint, isOpen }: LogRowProps) {
         <SentAt row={row} />
         <span className="md:hidden" translate="no">
           {" · "}
-          <EndpointName endpoint={endpoint} of={choiceName} />
+          <EndpointName endpoint={endpoint} unknown={unknown} of={choiceName} />
         </span>
       </span>
       <span className="col-start-2 row-start-1 flex min-w-0 items-baseline gap-2 md:col-auto md:row-auto">
@@ -119,7 +137,7 @@ const LogRow = memo(function LogRow({ row, endpoint, isOpen }: LogRowProps) {
         <Trigger row={row} />
       </span>
       <span className="hidden truncate text-muted md:block" translate="no">
-        <EndpointName endpoint={endpoint} of={nameOf} />
+        <EndpointName endpoint={endpoint} unknown={unknown} of={nameOf} />
       </span>
       <Result row={row} />
       <span className="tabular hidden text-right text-muted md:block">
@@ -130,9 +148,12 @@ const LogRow = memo(function LogRow({ row, endpoint, isOpen }: LogRowProps) {
 });
 
 /** Cut off at its end, so what tells endpoints of the same URL apart comes first. */
-function EndpointName({ endpoint, of }: { endpoint: Known | undefined; of: (url: string) => string }) {
-  const t = useTexts(texts);
-  if (endpoint === undefined) return t.unknownEndpoint;
+function EndpointName({
+  endpoint,
+  unknown,
+  of,
+}: Pick<LogRowProps, "endpoint" | "unknown"> & { of: (url: string) => string }) {
+  if (endpoint === undefined) return unknown;
   const { url, mark } = endpoint;
   return (
     <>
