@@ -90,7 +90,9 @@ describe("POST /api/replays", () => {
     const earlier = await counts();
     const json = { ...range(), endpoint_id: endpointId };
     const answer = await service.call("POST", "/api/replays?dry_run=true", { json });
-    assert.deepEqual(issuesOf(answer, "Invalid query"), { "": "dry_run is a member of the body" });
+    assert.deepEqual(issuesOf(answer, "Invalid query"), {
+      "": "must be empty: dry_run is a member of the body",
+    });
     assert.deepEqual(await counts(), earlier);
   });
 

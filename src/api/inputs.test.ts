@@ -123,7 +123,7 @@ describe("an instant in a query", () => {
       ["2026-01-31T12:00:00.500+02:00", second + 500],
     ] as const)
       assert.deepEqual(readsOf(eventsQuery, "from", [text]), [expected], text);
-    for (const text of ["2026-01-31", "2026-01-31T10:00:00", "yesterday", ""])
+    for (const text of ["2026-01-31", "2026-01-31T10:00:00", "2026-01-31 10:00", "yesterday", ""])
       assert.deepEqual(
         faultsOf(eventsQuery, { from: text }),
         ["from: must be a date-time with its offset, such as 2026-01-31T10:00:00Z"],

@@ -33,7 +33,7 @@ export const givenInstant = z.iso.datetime({
   error({ code, input }) {
     if (code !== "invalid_format") return undefined;
     // What a + becomes where a caller did not encode it, as in the time that Python's isoformat() writes.
-    return / [0-9]{2}:[0-9]{2}$/.test(String(input))
+    return /T\S+ [0-9]{2}:[0-9]{2}$/.test(String(input))
       ? "has a space where its offset begins: a + in a query is written %2B"
       : "must be a date-time with its offset, such as 2026-01-31T10:00:00Z";
   },
