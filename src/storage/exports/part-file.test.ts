@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { crc32, inflateRawSync } from "node:zlib";
+import { mountSmallDisk } from "../../../test/support/small-disk.ts";
 import { openPartFile } from "./part-file.ts";
 
 let folder: string;
@@ -107,3 +108,22 @@ describe("a staged file", () => {
     assert.equal(await readFile(place, "utf8"), "another's");
   });
 });
+
+const disk = await mountSmallDisk(1);
+
+describe(
+  "a file for which the disk has no room",
+  { skip: disk === null && "only root may mount the small disk" },
+  () => {
+    after(() => disk?.unmount());
+
+    it("leaves nothing, nor does the draft that would be stored as it is", async () => {
+      const place = join(disk?.folder ?? "", "part");
+      const file = openPartFile(place, { id: randomUUID(), path: "a/b.txt" });
+      await file.write(Buffer.alloc(2_000_000, "x"));
+      await assert.rejects(file.finish(), { code: "ENOSPC" });
+      await file.discard();
+      assert.deepEqual(await readdir(disk?.folder ?? ""), []);
+    });
+  },
+);

@@ -111,10 +111,15 @@ export function openPartFile(place: string, { id, path }: Pick<StagedFile, "id" 
 
 async function storeInstead(place: string): Promise<void> {
   const draft = `${place}.stored`;
-  await pipeline(
-    createReadStream(place),
-    createInflateRaw(),
-    createWriteStream(draft, { mode: 0o600, flush: true }),
-  );
-  await rename(draft, place);
+  try {
+    await pipeline(
+      createReadStream(place),
+      createInflateRaw(),
+      createWriteStream(draft, { mode: 0o600, flush: true }),
+    );
+    await rename(draft, place);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
