@@ -86,7 +86,8 @@ function clientOf(givenUrl: string, authentication: Authentication): ApiClient {
     }).catch(noAnswer);
     const text = await answer.text().catch(noAnswer);
     const { status } = answer;
-    requireJson(url, answer, text);
+    if (isRedirect(status) || parseJson(text) === null)
+      throw new StrangeAnswerError(describeStranger(url, answer, text), status);
     if (status === 401)
       throw new ApiRefusalError(text, status, unauthorizedHint(url, answer.headers, authentication));
     if (!answer.ok) throw new ApiRefusalError(text, status);
@@ -102,17 +103,16 @@ function clientOf(givenUrl: string, authentication: Authentication): ApiClient {
   };
 }
 
-/** What a page, or a proxy that Postern is behind, answers in its place is not: it would pass for a success. */
-function requireJson(url: string, { status, headers }: Response, text: string): void {
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
+/** What a page, or a proxy that Postern is behind, answers in its place. */
+export function describeStranger(url: string, { status, headers }: Response, text: string): string {
   const location = headers.get("location");
-  if (status >= 300 && status < 400 && location !== null)
-    throw new StrangeAnswerError(`${url} redirects to ${printable(location)}`, status);
-  if (parseJson(text) !== null) return;
+  if (isRedirect(status) && location !== null) return `${url} redirects to ${printable(location)}`;
   const begin = text.trim().slice(0, SHOWN_CHARACTERS).toWellFormed();
-  throw new StrangeAnswerError(
-    `${url} answered ${status}, and not as Postern does: ${begin === "" ? "the body is empty" : printable(begin)}`,
-    status,
-  );
+  return `${url} answered ${status}, and not as Postern does: ${begin === "" ? "the body is empty" : printable(begin)}`;
 }
 
 /** An answer's body, for commands that use what is in it. */

@@ -11,11 +11,12 @@ let url: string;
 let asked: string[];
 let answers: number[];
 let well: string;
+const unwell = '{"status":"not ready"}';
 before(async () => {
   server = createServer((request, response) => {
     asked.push(request.url ?? "");
     const status = answers.length > 1 ? answers.shift() : answers[0];
-    response.writeHead(status ?? 500).end(status === 200 ? well : `answered ${status}`);
+    response.writeHead(status ?? 500).end(status === 200 ? well : unwell);
   });
   url = `http://127.0.0.1:${await listen(server)}`;
 });
@@ -39,7 +40,7 @@ describe("postern health", () => {
 
   it("exits with 1 where it is not well, or not there", async () => {
     answers = [503];
-    assert.deepEqual(await health("--ready"), { code: 1, printed: "answered 503\n", errors: "" });
+    assert.deepEqual(await health("--ready"), { code: 1, printed: `${unwell}\n`, errors: "" });
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const { code, printed } = await health("--url", nobody);
     assert.equal(code, 1);
@@ -48,10 +49,11 @@ describe("postern health", () => {
   });
 
   it("exits with 1 where another program answers, or --url is none", async () => {
-    well = "<html>Welcome";
+    // What a terminal would act on is shown, and of a page its begin.
+    well = `<html>\u001b[2JWelcome${"!".repeat(1000)}`;
     assert.deepEqual(await health(), {
       code: 1,
-      printed: `http://127.0.0.1:${new URL(url).port}/health answered 200, and not as Postern does: <html>Welcome\n`,
+      printed: `http://127.0.0.1:${new URL(url).port}/health answered 200, and not as Postern does: <html>\\u001b[2JWelcome${"!".repeat(63)}\n`,
       errors: "",
     });
     const { code, errors } = await health("--url", "127.0.0.1:8080");

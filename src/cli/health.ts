@@ -4,7 +4,7 @@ import * as z from "zod";
 import { environment, readAddress } from "../config.ts";
 import { reasonOf } from "../shared/message-of.ts";
 import { parseJson } from "../shared/parse-json.ts";
-import { addressOf, parseAddress, URL_ARGUMENT } from "./api-client.ts";
+import { addressOf, describeStranger, parseAddress, URL_ARGUMENT } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { parseWait } from "./parse-wait.ts";
 
@@ -49,11 +49,12 @@ export const health = defineCommand({
 
 async function ask(url: string): Promise<{ isWell: boolean; words: string }> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS), redirect: "manual" });
     const text = await answer.text();
-    if (!answer.ok || wellAnswer.safeParse(parseJson(text)).success)
-      return { isWell: answer.ok, words: text };
-    return { isWell: false, words: `${url} answered ${answer.status}, and not as Postern does: ${text}` };
+    const given = parseJson(text);
+    const isPostern = answer.ok ? wellAnswer.safeParse(given).success : given !== null;
+    if (isPostern) return { isWell: answer.ok, words: text };
+    return { isWell: false, words: describeStranger(url, answer, text) };
   } catch (error) {
     return { isWell: false, words: `no answer from ${url}: ${reasonOf(error)}` };
   }
