@@ -113,6 +113,28 @@ describePortal(
       assert.equal(await hasFocus(page), true);
     });
 
+    it("stays within a dialog or a form in which something is tried again", async () => {
+      await prepare(portal(), "again", 1);
+      const [delivery] = await deliveriesOf(portal(), "again");
+      const { page } = await portal().open("/exports", { grant: { tenant_id: "again" }, expects: /500/ });
+      const retry = page.getByRole("button", { name: "Try again" });
+      const fail = (path: RegExp) => page.route(path, (route) => route.fulfill({ status: 500, body: "{}" }));
+      const isWithin = async (role: "dialog" | "group", name: string | RegExp) =>
+        (await page.getByRole(role, { name }).and(page.locator(":focus")).count()) === 1;
+      await fail(/\/api\/deliveries\/[0-9a-f-]+$/);
+      await page.goto(`${portal().service.url}/portal/log?d=${delivery?.id}`);
+      await retry.waitFor();
+      await page.unroute(/\/api\/deliveries\/[0-9a-f-]+$/);
+      await pressAway(retry);
+      assert.equal(await isWithin("dialog", /./), true);
+      await fail(/\/api\/webhooks\/events$/);
+      await page.goto(`${portal().service.url}/portal/endpoints/new`);
+      await retry.waitFor();
+      await page.unroute(/\/api\/webhooks\/events$/);
+      await pressAway(retry);
+      assert.equal(await isWithin("group", "Events"), true);
+    });
+
     it("has no word of a missing event type beside a search that finds none", async () => {
       const { page } = await portal().open("/events?q=nowhere");
       await page.getByText("Nothing matches").waitFor();

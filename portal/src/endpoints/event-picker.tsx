@@ -65,7 +65,14 @@ export function EventPicker({ label, patterns, onChange, isMissing }: PickerProp
               {types.isError && (
                 <p role="alert" className="flex flex-wrap items-center gap-2 p-4 text-bad">
                   {t.failed}
-                  <Button small icon="retry" onClick={() => void types.refetch()}>
+                  <Button
+                    small
+                    icon="retry"
+                    onClick={({ currentTarget }) => {
+                      currentTarget.closest("fieldset")?.focus();
+                      void types.refetch();
+                    }}
+                  >
                     {ui.tryAgain}
                   </Button>
                 </p>

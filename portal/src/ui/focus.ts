@@ -1,4 +1,5 @@
-/** Gives the focus to the page's title, before the control that has it goes. */
+/** Gives the focus to the page's title, or to the dialog that has it, before the control that has it goes. */
 export function focusTitle(): void {
-  document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+  const dialog = document.activeElement?.closest<HTMLElement>('[role="dialog"]');
+  (dialog ?? document.querySelector<HTMLElement>("h1"))?.focus({ preventScroll: true });
 }
