@@ -1,12 +1,10 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState, type PointerEvent, type ReactNode } from "react";
-import { api, asApiError, bodyOf, type Schemas } from "../api/client.ts";
+import { api, bodyOf, type Schemas } from "../api/client.ts";
 import { useFormat } from "../display/format.ts";
 import { defineTexts, useTexts } from "../texts/texts.ts";
-import { Button } from "../ui/button.tsx";
-import { focusTitle } from "../ui/focus.ts";
 import { FAILED_DASHES } from "../ui/sparkline.tsx";
-import { useErrorText } from "../ui/states.tsx";
+import { Unread } from "../ui/states.tsx";
 import { texts as uiTexts } from "../ui/texts.ts";
 
 const texts = defineTexts({
@@ -64,6 +62,7 @@ type ChartProps = ChartSpan & {
 /** Delivered and failed attempts over time, a bar a bucket. */
 export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) {
   const t = useTexts(texts);
+  const ui = useTexts(uiTexts);
   const format = useFormat();
   const { data, error, isPlaceholderData, refetch } = useQuery(statsQuery(span));
   const buckets = data?.buckets ?? [];
@@ -76,7 +75,11 @@ export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) 
     >
       <figcaption className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
         {data === undefined ? (
-          <Unread error={error} onRetry={() => void refetch()} />
+          error === null ? (
+            <span className="text-muted">{ui.loading}</span>
+          ) : (
+            <Unread about={t.unread} error={error} onRetry={() => void refetch()} />
+          )
         ) : (
           <>
             <Key mark={<path d="M0 5H10" strokeWidth={10} className="stroke-good-fill" />}>
@@ -100,26 +103,6 @@ export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) 
       />
       <Axis buckets={buckets} bucketMs={BUCKET_MS[data?.bucket ?? "1h"]} />
     </figure>
-  );
-}
-
-/** In place of counts: 0 would be read as nothing delivered, and nothing failed. */
-function Unread({ error, onRetry }: { error: unknown; onRetry: () => void }) {
-  const t = useTexts(texts);
-  const ui = useTexts(uiTexts);
-  const errorText = useErrorText();
-  if (error === null) return <span className="text-muted">{ui.loading}</span>;
-  const retry = (): void => {
-    focusTitle();
-    onRetry();
-  };
-  return (
-    <span role="alert" className="flex flex-wrap items-center gap-2 text-bad">
-      {t.unread} {errorText(asApiError(error)).title}.
-      <Button small icon="retry" onClick={retry}>
-        {ui.tryAgain}
-      </Button>
-    </span>
   );
 }
 

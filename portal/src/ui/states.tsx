@@ -69,6 +69,24 @@ function issueText({ path, message }: Schemas["Issue"], words: Readonly<Record<s
   return name === undefined ? text : `${name}: ${text}`;
 }
 
+/** In place of figures: 0 would be read as a count. */
+export function Unread({ about, error, onRetry }: { about: string; error: unknown; onRetry: () => void }) {
+  const t = useTexts(texts);
+  const { title } = useErrorText()(asApiError(error));
+  const retry = (): void => {
+    focusTitle();
+    onRetry();
+  };
+  return (
+    <p role="alert" className="flex flex-wrap items-center gap-2 text-bad">
+      {about} {title}.
+      <Button small icon="retry" onClick={retry}>
+        {t.tryAgain}
+      </Button>
+    </p>
+  );
+}
+
 /** For a query that has no data to show. */
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useTexts(texts);

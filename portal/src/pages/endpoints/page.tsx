@@ -2,7 +2,7 @@ import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useMemo, useRef, type RefObject } from "react";
 import { endpointsQuery, endpointStatsQuery } from "../../api/queries.ts";
-import { asApiError, type Endpoint } from "../../api/client.ts";
+import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { isDisabled, stateOf, type EndpointStats } from "../../endpoints/endpoint-state.ts";
 import { usePermissions } from "../../session/permissions.ts";
@@ -12,8 +12,7 @@ import { useTexts } from "../../texts/texts.ts";
 import { Button, LinkButton } from "../../ui/button.tsx";
 import { SearchInput, Segments } from "../../ui/field.tsx";
 import { focusTitle } from "../../ui/focus.ts";
-import { Empty, Failed, Loading, useErrorText } from "../../ui/states.tsx";
-import { texts as uiTexts } from "../../ui/texts.ts";
+import { Empty, Failed, Loading, Unread } from "../../ui/states.tsx";
 import { EndpointList, type Listed } from "./endpoint-list.tsx";
 import { texts } from "./texts.ts";
 
@@ -107,7 +106,11 @@ function Filtered({ listed, stats, filter }: FilteredProps) {
           />
         </div>
       </div>
-      {!hasStats && <Unread stats={stats} />}
+      {!hasStats && stats.error !== null && (
+        <div className="mb-3">
+          <Unread about={t.unread} error={stats.error} onRetry={() => void stats.refetch()} />
+        </div>
+      )}
       <p className="sr-only" role="status">
         {t.list(format.number(found.length), found.length)}
       </p>
@@ -121,26 +124,6 @@ function Filtered({ listed, stats, filter }: FilteredProps) {
         <EndpointList listed={found} hasStats={hasStats} />
       )}
     </>
-  );
-}
-
-/** Which endpoints fail is not known before their attempts are. */
-function Unread({ stats: { error, refetch } }: Pick<FilteredProps, "stats">) {
-  const t = useTexts(texts);
-  const ui = useTexts(uiTexts);
-  const errorText = useErrorText();
-  if (error === null) return null;
-  const retry = (): void => {
-    focusTitle();
-    void refetch();
-  };
-  return (
-    <p role="alert" className="mb-3 flex flex-wrap items-center gap-2 text-bad">
-      {t.unread} {errorText(asApiError(error)).title}.
-      <Button small icon="retry" onClick={retry}>
-        {ui.tryAgain}
-      </Button>
-    </p>
   );
 }
 

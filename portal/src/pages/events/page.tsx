@@ -104,10 +104,12 @@ function Catalog({ listed }: { listed: readonly Listed[] }) {
             </BackLink>
           </div>
         )}
-        {chosen === null && !isOpen ? null : chosen === null ? (
-          <Empty icon="search" title={t.unknownTitle}>
-            {t.unknown}
-          </Empty>
+        {chosen === null ? (
+          isOpen && (
+            <Empty icon="search" title={t.unknownTitle}>
+              {t.unknown}
+            </Empty>
+          )
         ) : (
           <EventEntry
             key={`${chosen.entry.type}@${chosen.entry.version}`}
