@@ -10,8 +10,9 @@ import type { Plugin } from "esbuild";
 
 const NAMESPACE = "bundled-assert";
 
-const SOURCE = `
-const node = process.getBuiltinModule("node:assert");
+/** @param name of the one that is asked for: `equal` of `assert/strict` is another. */
+const sourceOf = (name: string): string => `
+const node = process.getBuiltinModule("node:${name}");
 function assert(actual, message = "an assertion does not hold") {
   if (actual) return;
   if (message instanceof Error) throw message;
@@ -23,10 +24,10 @@ module.exports = Object.assign(assert, node, { ok: assert });
 export const bundledAssert: Plugin = {
   name: NAMESPACE,
   setup(build) {
-    build.onResolve({ filter: /^(?:node:)?assert(?:\/strict)?$/ }, () => ({
-      path: "assert",
+    build.onResolve({ filter: /^(?:node:)?assert(?:\/strict)?$/ }, ({ path }) => ({
+      path: path.replace("node:", ""),
       namespace: NAMESPACE,
     }));
-    build.onLoad({ filter: /^assert$/, namespace: NAMESPACE }, () => ({ contents: SOURCE }));
+    build.onLoad({ filter: /^/, namespace: NAMESPACE }, ({ path }) => ({ contents: sourceOf(path) }));
   },
 };
