@@ -1,5 +1,11 @@
-/** Gives the focus to the page's title, or to the dialog that has it, before the control that has it goes. */
+/** Gives the focus to the page's title, before the control that has it goes. */
 export function focusTitle(): void {
-  const dialog = document.activeElement?.closest<HTMLElement>('[role="dialog"]');
-  (dialog ?? document.querySelector<HTMLElement>("h1"))?.focus({ preventScroll: true });
+  document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+}
+
+/** The same of a control that may be in a dialog, which keeps the focus then. */
+export function focusAround(): void {
+  const dialog = document.activeElement?.closest<HTMLElement>('[role="dialog"]') ?? null;
+  if (dialog === null) focusTitle();
+  else dialog.focus({ preventScroll: true });
 }

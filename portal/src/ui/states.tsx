@@ -3,7 +3,7 @@ import { useDeferredValue, type ReactNode } from "react";
 import { asApiError, type ApiError, type Schemas } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
-import { focusTitle } from "./focus.ts";
+import { focusAround } from "./focus.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { Spinner } from "./spinner.tsx";
 import { texts } from "./texts.ts";
@@ -74,7 +74,7 @@ export function Unread({ about, error, onRetry }: { about: string; error: unknow
   const t = useTexts(texts);
   const { title } = useErrorText()(asApiError(error));
   const retry = (): void => {
-    focusTitle();
+    focusAround();
     onRetry();
   };
   return (
@@ -94,7 +94,7 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
   const { title, about } = useErrorText()(known);
   const icon = known.kind === "forbidden" ? "key" : known.kind === "absent" ? "search" : "alert";
   const retry = (): void => {
-    focusTitle();
+    focusAround();
     onRetry?.();
   };
   const canRetry = onRetry !== undefined && known.kind !== "forbidden" && known.kind !== "absent";
