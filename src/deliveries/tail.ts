@@ -125,15 +125,17 @@ export class LogTail {
     this.#services.metrics.logWatchers.dec();
     if (known.watchers.size > 0) return;
     this.#tenants.delete(tenantId);
-    const ending = this.#takeBack(tenantId).finally(() => {
+    const ending = this.#takeBack(tenantId, this.#ending.get(tenantId)).finally(() => {
       if (this.#ending.get(tenantId) === ending) this.#ending.delete(tenantId);
     });
     this.#ending.set(tenantId, ending);
     if (this.#tenants.size === 0) void this.#stop();
   }
 
-  async #takeBack(tenantId: TenantId): Promise<void> {
+  /** `before`: what is being taken back already, which a later note must wait for too. */
+  async #takeBack(tenantId: TenantId, before: Promise<void> | undefined): Promise<void> {
     const { tenants, log } = this.#services;
+    await before;
     try {
       await endWatch(tenants.of(tenantId), tenantId, this.#id);
     } catch (error) {

@@ -50,7 +50,7 @@ export function faultsOfTarget(name: string, facts: ServerFacts): string[] {
 export function faultOfStored(name: string, tenantId: TenantId, stored: readonly string[]): string {
   return (
     `${tenantId} has ${stored.join(" and ")} in ${name}, which cannot be moved.\n` +
-    `Wait until they have expired, or run \`postern storage erase --tenant ${tenantId} --all\` with the URL of ${name} as DATABASE_URL and without SHARDS. Within the hour its workers note that the files are gone.`
+    `Wait until exports have ended and artifacts have expired, or end their holds and run \`postern storage erase --tenant ${tenantId} --all\` with the URL of ${name} as DATABASE_URL and without SHARDS. Within the hour its workers note that the files are gone.`
   );
 }
 

@@ -35,8 +35,8 @@ export function useVirtualRows({ keyOf, count, height, overscan }: VirtualRows) 
 
 type RowKeys = {
   count: number;
-  /** The row from which the keys go on as long as none has the focus. */
-  opened?: number;
+  /** The row from which the keys go on as long as none has the focus; -1 for none. Asked when a key is pressed. */
+  openedRow?: () => number;
   /** What the keys do, for the help that lists them. */
   about: { next: string; previous: string; open: string };
   scrollTo: (index: number) => void;
@@ -44,7 +44,7 @@ type RowKeys = {
 };
 
 /** `j` and `k` move the focus through the elements that have `data-row`, also to those that are not made yet; `o` opens one. */
-export function useVirtualRowKeys({ count, opened = -1, about, scrollTo, onOpen }: RowKeys): void {
+export function useVirtualRowKeys({ count, openedRow, about, scrollTo, onOpen }: RowKeys): void {
   const current = useRef(-1);
   /** The row that is to get the focus once it is drawn: who presses keys faster than that goes on from there. */
   const awaited = useRef<number | null>(null);
@@ -55,6 +55,7 @@ export function useVirtualRowKeys({ count, opened = -1, about, scrollTo, onOpen 
     else requestAnimationFrame(() => focusSoon(index, frames - 1));
   };
   const go = (step: number): void => {
+    const opened = openedRow?.() ?? -1;
     const from = awaited.current ?? focusedRow() ?? (opened === -1 ? current.current : opened);
     const index = Math.min(count - 1, Math.max(0, from + step));
     current.current = index;

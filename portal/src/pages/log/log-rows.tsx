@@ -43,7 +43,7 @@ export function LogRows({ rows, search, query, onOpen }: RowsProps) {
   useReadAhead(query, (items.at(-1)?.index ?? 0) > rows.length - AHEAD_ROWS);
   useVirtualRowKeys({
     count,
-    opened: rows.findIndex(({ id }) => id === search.d),
+    openedRow: () => rows.findIndex(({ id }) => id === search.d),
     about: t,
     scrollTo: (index) => list.scrollToIndex(index),
     onOpen: (index) => {
