@@ -224,14 +224,24 @@ describe("an export that is made", () => {
     }
   });
 
+  it("is given back once, also where the answer to that was lost and it is done again", async () => {
+    await insert();
+    const run = await claim();
+    const back = { delayMs: 1000, isFruitless: false };
+    assert.equal(await exports.releaseExport(database.pool, run, back), true);
+    assert.equal(await exports.releaseExport(database.pool, run, back), false);
+    const { rows } = await database.pool.query("SELECT fruitless_runs FROM postern.storage_exports");
+    assert.deepEqual(rows, [{ fruitless_runs: 0 }]);
+  });
+
   it("is kept from others as long as it was given back for", async () => {
     await insert();
     const run = await claim();
-    await exports.releaseExport(database.pool, run, { delayMs: 1_000_000, isFruitless: false });
-    assert.ok((await leaseMs()) > 900_000);
-    assert.equal(await exports.claimExport(database.pool, randomUUID(), LEASE_MS), null);
     await exports.renewExport(database.pool, run, 2_000_000);
     assert.ok((await leaseMs()) > 1_900_000);
+    await exports.releaseExport(database.pool, run, { delayMs: 1_000_000, isFruitless: false });
+    assert.ok((await leaseMs()) > 900_000 && (await leaseMs()) <= 1_000_000);
+    assert.equal(await exports.claimExport(database.pool, randomUUID(), LEASE_MS), null);
   });
 
   it("ends with its object, or with the text that says why not", async () => {
