@@ -2,6 +2,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useRef, useState, type ReactNode } from "react";
 import { useTexts } from "../texts/texts.ts";
 import { DialogDepth, useDialogDepth } from "./dialog-depth.ts";
+import { pageTitle } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { texts } from "./texts.ts";
 
@@ -21,7 +22,7 @@ export function Drawer({ title, onClose, actions, children }: DrawerProps) {
         <Dialog.Popup
           ref={popup}
           initialFocus={popup}
-          {...(isFirst && { finalFocus: () => document.querySelector("h1") })}
+          {...(isFirst && { finalFocus: pageTitle })}
           className="fixed inset-y-0 right-0 z-40 flex w-full max-w-2xl flex-col border-l border-line bg-surface shadow-raised outline-none print:static print:max-w-none print:border-0 print:shadow-none"
         >
           <div className="flex items-center gap-2 border-b border-line px-4 py-2.5 sm:px-5">

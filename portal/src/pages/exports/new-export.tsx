@@ -8,6 +8,7 @@ import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, INPUT, leadToFault, Segments } from "../../ui/field.tsx";
+import { pageTitle } from "../../ui/focus.ts";
 import { useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import { faultOf, fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
@@ -71,7 +72,7 @@ export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => 
       onClose={onClose}
       title={t.newTitle}
       // The button that opened it goes where there was no export yet.
-      finalFocus={() => (hasBegun.current ? document.querySelector("h1") : null) ?? true}
+      finalFocus={() => (hasBegun.current ? pageTitle() : null) ?? true}
       about={t.newAbout}
       footer={
         <>

@@ -45,6 +45,11 @@ function LogPage() {
   useEndpointsOf(useMemo(() => [...new Set(log.rows.map((row) => row.endpoint_id))], [log.rows]));
   const set = (change: Parameters<Change>[0], options: { replace?: true; resetScroll?: false } = {}): void =>
     void navigate({ search: (before) => parseLogSearch({ ...before, ...change }), ...options });
+  // From a button that goes with what it takes away.
+  const leaveFor = (change: Parameters<Change>[0]): void => {
+    focusTitle();
+    set(change);
+  };
   // Beside the drawer the log stays where it is.
   const open = (id: string | undefined): void => set({ d: id }, { resetScroll: false });
   const move = (step: number): void => {
@@ -92,8 +97,8 @@ function LogPage() {
         search={search}
         onOpen={open}
         onReadAnew={readAnew}
-        onClear={() => set(NO_FILTER)}
-        onWiden={() => set({ range: "30d", from: undefined, to: undefined })}
+        onClear={() => leaveFor(NO_FILTER)}
+        onWiden={() => leaveFor({ range: "30d", from: undefined, to: undefined })}
       />
       {d !== undefined && (
         <Part>
@@ -148,7 +153,7 @@ function Rows({ log, search, onOpen, onReadAnew, onClear, onWiden }: RowsProps) 
   const isDone = !query.hasNextPage;
   const isFiltered = hasFilter(search) || search.endpoint !== undefined;
   const widen = search.range !== "30d" && (
-    <Button icon="clock" onClick={() => leave(onWiden)}>
+    <Button icon="clock" onClick={onWiden}>
       {t.widen}
     </Button>
   );
@@ -168,7 +173,7 @@ function Rows({ log, search, onOpen, onReadAnew, onClear, onWiden }: RowsProps) 
           action={
             <div className="flex flex-wrap justify-center gap-2">
               {widen}
-              <Button onClick={() => leave(onClear)}>{t.clear}</Button>
+              <Button onClick={onClear}>{t.clear}</Button>
             </div>
           }
         >
@@ -178,12 +183,6 @@ function Rows({ log, search, onOpen, onReadAnew, onClear, onWiden }: RowsProps) 
       <End log={log} />
     </>
   );
-}
-
-/** From a button that goes with what it takes away. */
-function leave(run: () => void): void {
-  focusTitle();
-  run();
 }
 
 /** What came since the rows were read. They stay where they are until the person asks. */
