@@ -91,7 +91,7 @@ describe("POST /api/replays", () => {
     const json = { ...range(), endpoint_id: endpointId };
     const answer = await service.call("POST", "/api/replays?dry_run=true", { json });
     assert.deepEqual(issuesOf(answer, "Invalid query"), {
-      "": "must be empty: dry_run is a member of the body",
+      dry_run: "dry_run is a member of the body",
     });
     assert.deepEqual(await counts(), earlier);
   });

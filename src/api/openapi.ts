@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifySchema } from "fastify";
 import type * as z from "zod";
 import type { RefusalCode } from "../shared/refusal.ts";
+import { changesNothing } from "./dry-run.ts";
 import { ANSWERS } from "./error-answers.ts";
 import { PATH_EXAMPLES } from "./examples.ts";
 import { jsonSchema, type JsonSchema } from "./json-schema.ts";
@@ -50,6 +51,8 @@ const SESSION_REFUSALS: readonly RefusalCode[] = [
   "unavailable",
 ];
 
+const DRY_RUN_REFUSALS = ["invalid_query", "validation_failed"] as const;
+
 const REASON_HEADERS = {
   "WWW-Authenticate": { type: "string", description: "Why, as in RFC 6750: `error_description`." },
 } as const;
@@ -66,7 +69,7 @@ const LIMIT_HEADERS = {
 
 declare module "fastify" {
   interface FastifySchema {
-    describe?: () => FastifySchema;
+    describe?: (method: string) => FastifySchema;
   }
 }
 
@@ -76,23 +79,26 @@ declare module "fastify" {
  * all routes' schemas take 35 ms and some MB, and most processes are never asked.
  */
 export function describeRoute(route: RouteDescription): FastifySchema {
-  return { describe: () => described(route) };
+  return { describe: (method) => described(route, method) };
 }
+
+type DocumentedRoute = { schema?: FastifySchema; url: string; route: { method: string | string[] } };
 
 /** For the document's generator. */
 export function documentOptions(basePath: string) {
   return {
     ...openApiHead(basePath),
     stripBasePath: true,
-    transform: ({ schema = {}, url }: { schema?: FastifySchema; url: string }) => ({
-      schema: schema.describe?.() ?? schema,
+    transform: ({ schema = {}, url, route }: DocumentedRoute) => ({
+      schema: schema.describe?.([route.method].flat().join()) ?? schema,
       url,
     }),
   };
 }
 
-function described(route: RouteDescription): FastifySchema {
+function described(route: RouteDescription, method: string): FastifySchema {
   const refusals = [
+    ...(changesNothing(method) ? [] : DRY_RUN_REFUSALS),
     ...(route.isPublic === true ? [] : SESSION_REFUSALS),
     ...(route.body === undefined ? [] : (["payload_too_large", "unsupported_encoding"] as const)),
     ...(route.refusals ?? []),

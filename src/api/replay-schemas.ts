@@ -9,9 +9,6 @@ import { idText, integerText, instantText } from "./page-query.ts";
 
 const instant = z.iso.datetime();
 
-/** `dry_run` is a parameter of another route's query: ignored in this one, it would send the events. */
-export const replayRequestQuery = z.strictObject({}, "must be empty: dry_run is a member of the body");
-
 export const replayInput = z
   .strictObject({
     endpoint_id: z.string().describe("An endpoint's id."),

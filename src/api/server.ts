@@ -4,6 +4,7 @@ import { fastifySwagger } from "@fastify/swagger";
 import { fastify, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { makeCallerLimits, type CallerLimits } from "./caller-limits.ts";
 import { answerClientError, watchExchanges } from "./client-errors.ts";
+import { refuseUnknownDryRun } from "./dry-run.ts";
 import { answerError, BrokenAnswerLog } from "./error-answers.ts";
 import { KnownPaths } from "./known-paths.ts";
 import { makeHttpServer, namesOneHost, refuseExpectations, type HttpLimits } from "./http-limits.ts";
@@ -112,6 +113,7 @@ function addHooks(app: FastifyInstance, services: Pick<ApiServices, "metrics">, 
   app.addHook("preParsing", async (request, reply) => {
     if (request.is404) paths.refuse(request.url, reply);
   });
+  app.addHook("preHandler", refuseUnknownDryRun);
   app.addHook("onResponse", async (request, reply) => {
     services.metrics.requestDuration.observe(
       {

@@ -2544,7 +2544,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreateEndpointAnswer"];
                 };
             };
-            /** @description Validation failed; Webhook URL must be a public HTTPS endpoint */
+            /** @description Invalid query; Validation failed; Webhook URL must be a public HTTPS endpoint */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2789,6 +2789,15 @@ export interface operations {
                     "application/json": components["schemas"]["DeleteEndpointAnswer"];
                 };
             };
+            /** @description Invalid query; Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Unauthorized */
             401: {
                 headers: {
@@ -2912,7 +2921,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpdateEndpointAnswer"];
                 };
             };
-            /** @description Validation failed; Webhook URL must be a public HTTPS endpoint */
+            /** @description Invalid query; Validation failed; Webhook URL must be a public HTTPS endpoint */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3134,7 +3143,7 @@ export interface operations {
                     "application/json": components["schemas"]["RotateSecretAnswer"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3528,7 +3537,7 @@ export interface operations {
                     "application/json": components["schemas"]["RetryDeliveryAnswer"];
                 };
             };
-            /** @description Webhook URL must be a public HTTPS endpoint */
+            /** @description Invalid query; Validation failed; Webhook URL must be a public HTTPS endpoint */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3651,7 +3660,7 @@ export interface operations {
                     "application/json": components["schemas"]["TestEndpointAnswer"];
                 };
             };
-            /** @description Validation failed; Unknown event type; Webhook URL must be a public HTTPS endpoint */
+            /** @description Invalid query; Validation failed; Unknown event type; Webhook URL must be a public HTTPS endpoint */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3813,7 +3822,7 @@ export interface operations {
                     "application/json": components["schemas"]["Lease"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3964,7 +3973,7 @@ export interface operations {
                     "application/json": components["schemas"]["Acknowledged"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5231,6 +5240,15 @@ export interface operations {
                     "application/json": components["schemas"]["CancelReplayAnswer"];
                 };
             };
+            /** @description Invalid query; Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Unauthorized */
             401: {
                 headers: {
@@ -5519,7 +5537,7 @@ export interface operations {
                     "application/json": components["schemas"]["CheckUrlAnswer"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5723,6 +5741,15 @@ export interface operations {
                     "application/json": components["schemas"]["EraseArtifactAnswer"];
                 };
             };
+            /** @description Invalid query; Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Unauthorized */
             401: {
                 headers: {
@@ -5819,6 +5846,15 @@ export interface operations {
                     "application/json": components["schemas"]["HoldArtifactAnswer"];
                 };
             };
+            /** @description Invalid query; Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Unauthorized */
             401: {
                 headers: {
@@ -5913,6 +5949,15 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["EndHoldOfArtifactAnswer"];
+                };
+            };
+            /** @description Invalid query; Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Unauthorized */
@@ -6113,7 +6158,7 @@ export interface operations {
                     "application/json": components["schemas"]["DownloadArtifactAnswer"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6360,7 +6405,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreateExportAnswer"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6666,7 +6711,7 @@ export interface operations {
                     "application/json": components["schemas"]["StorageSettings"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6878,7 +6923,7 @@ export interface operations {
                     "application/json": components["schemas"]["PublishEventsAnswer"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7123,7 +7168,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendEventAnswer"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7262,7 +7307,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatePortalCodeAnswer"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7806,7 +7851,7 @@ export interface operations {
                     "application/json": components["schemas"]["OwnToken"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7944,7 +7989,7 @@ export interface operations {
                     "application/json": components["schemas"]["PortalToken"];
                 };
             };
-            /** @description Validation failed */
+            /** @description Invalid query; Validation failed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8029,6 +8074,15 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["EndPortalSessionAnswer"];
+                };
+            };
+            /** @description Invalid query; Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Unauthorized */
@@ -8131,6 +8185,15 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["PortalToken"];
+                };
+            };
+            /** @description Invalid query; Validation failed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Unauthorized */

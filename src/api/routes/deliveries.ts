@@ -158,7 +158,7 @@ export function deliveryRoutes(
   app.post<IdParams>(
     "/:id/test",
     {
-      config: send,
+      config: { ...send, dryRun: "body" },
       schema: describeRoute({
         operationId: "testEndpoint",
         tag: "Deliveries",

@@ -12,7 +12,6 @@ import {
   replayInput,
   replayObject,
   replayRequest,
-  replayRequestQuery,
   replaysQuery,
   replayView,
 } from "../replay-schemas.ts";
@@ -34,7 +33,7 @@ export function replayRoutes(
   app.post(
     "/",
     {
-      config: write,
+      config: { ...write, dryRun: "body" },
       preHandler: logTurn,
       schema: describeRoute({
         operationId: "createReplay",
@@ -59,7 +58,6 @@ export function replayRoutes(
       }),
     },
     async (request, reply) => {
-      parseQuery(replayRequestQuery, request.query);
       const input = parse(replayInput, request.body);
       const asked = replayRequest(input);
       if (input.dry_run === true)

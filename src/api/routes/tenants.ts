@@ -61,7 +61,7 @@ export function tenantRoutes(app: FastifyInstance, services: ApiServices): void 
   app.delete<IdParams>(
     "/:tenant_id",
     {
-      config: { permission: "tenants:erase" },
+      config: { permission: "tenants:erase", dryRun: "query" },
       schema: describeRoute({
         operationId: "eraseTenant",
         tag: "Tenants",
