@@ -10,6 +10,10 @@ import { describeMistake, faultOf, MISTAKES } from "./mistakes.ts";
 const fault = (code: string, message: string, syscall?: string): Error =>
   Object.assign(new Error(message), { code, ...(syscall === undefined ? {} : { syscall }) });
 
+/** As PostgreSQL sends it: the text is in the server's language, the rest is not. */
+const ofServer = (code: string, routine: string, message: string): Error =>
+  Object.assign(fault(code, message), { routine });
+
 const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
   [
     "a port that is taken",
@@ -117,27 +121,49 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
   ],
   [
     "a user without CONNECT",
-    fault("42501", 'permission denied for database "postern"'),
+    ofServer("42501", "CheckMyDatabase", 'permission denied for database "postern"'),
     /does not let Postern in/,
     /^Let an administrator run: GRANT CONNECT ON DATABASE "postern" TO <user>\.$/,
   ],
   [
+    "a user without CONNECT, of a server that speaks German",
+    ofServer("42501", "CheckMyDatabase", "keine Berechtigung für Datenbank »postern«"),
+    /does not let Postern in: keine Berechtigung für Datenbank »postern«\.$/,
+    /^Let an administrator run: GRANT CONNECT ON DATABASE <database> TO <user>\.$/,
+  ],
+  [
     "a database that takes no connections",
-    fault("55000", 'database "postern" is not currently accepting connections'),
+    ofServer("55000", "CheckMyDatabase", "Datenbank »postern« akzeptiert gegenwärtig keine Verbindungen"),
     /does not let Postern in/,
     /ALLOW_CONNECTIONS true/,
   ],
   [
     "a user without CREATE",
-    fault("42501", "permission denied for database postern"),
+    ofServer("42501", "aclcheck_error", "permission denied for database postern"),
     /^The database's user may not do what is needed/,
     /GRANT CREATE ON DATABASE postern TO /,
   ],
   [
+    "a user without CREATE, of a server that speaks German",
+    ofServer("42501", "aclcheck_error", "keine Berechtigung für Datenbank postern"),
+    /^The database's user may not do what is needed/,
+    /GRANT CREATE ON DATABASE <database> TO /,
+  ],
+  [
     "a server that takes TLS alone",
-    fault("28000", 'no pg_hba.conf entry for host "10.0.0.1", user "postern", no encryption'),
+    ofServer(
+      "28000",
+      "ClientAuthentication",
+      "kein pg_hba.conf-Eintrag für Host »10.0.0.1«, Benutzer »postern«, keine Verschlüsselung",
+    ),
     /does not let Postern in/,
     /sslmode=verify-full/,
+  ],
+  [
+    "a user that there is not",
+    ofServer("28000", "InitializeSessionUserId", "Rolle »postern« existiert nicht"),
+    /does not let Postern in/,
+    /^Check user, password/,
   ],
   [
     "a wrong password",

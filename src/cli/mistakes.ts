@@ -32,10 +32,15 @@ type Fault = {
   code: string;
   /** Node's name of the failed call, or empty. */
   syscall: string;
+  /** PostgreSQL's own function that refused, or empty: it tells cases of a code apart where the message is in any language. */
+  routine: string;
 };
 
 // Of `pg`, with "be a string" or "be a non-empty string" behind it.
 const NO_PASSWORD = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must";
+
+// PostgreSQL's, once it knows who connects to which database.
+const OPENING = "CheckMyDatabase";
 
 /** The first that fits counts. */
 export const MISTAKES: readonly Mistake[] = [
@@ -134,15 +139,14 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    // PostgreSQL quotes the name where the connection is refused, and only there.
-    is: ({ code, message }) => code === "42501" && message.startsWith('permission denied for database "'),
+    is: ({ code, routine }) => code === "42501" && routine === OPENING,
     say: ({ message }) => [
       `The database does not let Postern in: ${message}.`,
       `Let an administrator run: GRANT CONNECT ON DATABASE ${databaseIn(message)} TO <user>.`,
     ],
   },
   {
-    is: ({ code, message }) => code === "55000" && message.endsWith("not currently accepting connections"),
+    is: ({ code, routine }) => code === "55000" && routine === OPENING,
     say: ({ message }) => [
       `The database does not let Postern in: ${message}.`,
       "Let an administrator run: ALTER DATABASE <database> ALLOW_CONNECTIONS true.",
@@ -156,11 +160,11 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    // PostgreSQL says so if pg_hba.conf has only `hostssl` lines for this user.
-    is: ({ code, message }) => code === "28000" && message.endsWith("no encryption"),
+    // pg_hba.conf has no line for this connection, or one that rejects it.
+    is: ({ code, routine }) => code === "28000" && routine === "ClientAuthentication",
     say: ({ message }) => [
       `The database does not let Postern in: ${message}.`,
-      "Add ?sslmode=verify-full to DATABASE_URL (docs/operating.md, TLS to the database), or a line for this host to pg_hba.conf.",
+      "If pg_hba.conf has only hostssl lines for this host, add ?sslmode=verify-full to DATABASE_URL (docs/operating.md, TLS to the database); else let an administrator add a line there.",
     ],
   },
   {
@@ -200,7 +204,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-/** PostgreSQL names the database where the right to connect to it, or to make a schema there, is missing. */
+/** PostgreSQL names the database where the right to connect to it, or to make a schema there, is missing. Found in English alone. */
 function databaseIn(message: string): string {
   return /^permission denied for database (\S+)$/.exec(message)?.[1] ?? "<database>";
 }
@@ -218,5 +222,6 @@ export function describeMistake(error: unknown): string | null {
 
 export function faultOf(error: Error): Fault {
   const syscall = "syscall" in error ? String(error.syscall) : "";
-  return { error, message: messageOf(error), code: codeOf(error), syscall };
+  const routine = "routine" in error ? String(error.routine) : "";
+  return { error, message: messageOf(error), code: codeOf(error), syscall, routine };
 }

@@ -273,15 +273,17 @@ describe("isPassing", () => {
           "42501",
           () => openSession({ url: urlOf(database), role: "postern_worker", applicationName: "test" }),
         ],
-        ["42501", () => open(urlOf(closed)).query("SELECT 1")],
-        ["55000", () => open(urlOf(closed)).query("SELECT 1")],
+        ["42501", () => open(urlOf(closed)).query("SELECT 1"), "CheckMyDatabase"],
+        ["55000", () => open(urlOf(closed)).query("SELECT 1"), "CheckMyDatabase"],
       ] as const;
       await closed.pool.query(`REVOKE CONNECT ON DATABASE ${pathname.slice(1)} FROM PUBLIC`);
-      for (const [code, connect] of refusals) {
+      for (const [code, connect, routine] of refusals) {
         if (code === "55000")
           await database.pool.query(`ALTER DATABASE ${pathname.slice(1)} ALLOW_CONNECTIONS false`);
         const error = await errorOf(connect);
         assert.equal(Object(error).code, code);
+        // By which `describeMistake` knows it, whatever the server's language.
+        if (routine !== undefined) assert.equal(Object(error).routine, routine);
         assert.deepEqual(
           [isPassing(error), isRefusedLogin(error), isConnectionLoss(error)],
           [true, true, false],
