@@ -4,6 +4,7 @@ import { databaseUrlFault } from "./database/host-list.ts";
 import { parseIntakeUrl, type IntakePlace } from "./intake/intake-url.ts";
 import { parseShardList, type Shard } from "./shards/shard-list.ts";
 import { parseDurationMs } from "./shared/duration.ts";
+import { headerTokenFault } from "./shared/header-token.ts";
 import { parseTenantId, type TenantId } from "./shared/id.ts";
 import { parseObjectStoreUrl, type ObjectStore } from "./storage/bytes/object-store-url.ts";
 
@@ -57,6 +58,11 @@ export const databaseUrl = z
     const fault = databaseUrlFault(url);
     if (fault !== null) context.addIssue({ code: "custom", message: fault });
   });
+
+export const headerToken = z.string().superRefine((token, context) => {
+  const fault = headerTokenFault(token);
+  if (fault !== null) context.addIssue({ code: "custom", message: fault });
+});
 
 export const durationMs = z.string().transform((text, context) => {
   const ms = parseDurationMs(text);

@@ -176,6 +176,16 @@ describe("readConfig", () => {
     );
   });
 
+  it("takes a token of METRICS_TOKEN that a header can carry, and repeats none", () => {
+    for (const METRICS_TOKEN of ["t", "a token", "AZaz09-._~+/=!{}"])
+      assert.equal(readConfig({ ...GOOD, METRICS_TOKEN }).metricsToken, METRICS_TOKEN);
+    for (const METRICS_TOKEN of [" ", "token\n", " token", "to\nken", "sésame", "token\u20ac"])
+      assert.equal(
+        messageFor({ METRICS_TOKEN }),
+        "METRICS_TOKEN must be printable ASCII, without spaces around it",
+      );
+  });
+
   it("takes name servers by their addresses and ports", () => {
     const { dnsServers } = readConfig({ ...GOOD, DNS_SERVERS: "10.0.0.2:53, [fd00::2]:65535" }).outbound;
     assert.deepEqual(dnsServers, ["10.0.0.2:53", "[fd00::2]:65535"]);

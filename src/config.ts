@@ -12,6 +12,7 @@ import {
   durationMs,
   encryptionKey,
   frameAncestor,
+  headerToken,
   intakePlace,
   integer,
   KEY_HELP,
@@ -189,7 +190,6 @@ export type Config = Readonly<{
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 
-const DIRECTORY: ObjectStore = { kind: "directory" };
 const PLAIN_URL = /^https?:\/\/[^/?#@]+(?:\/[A-Za-z0-9][A-Za-z0-9._~-]{0,63}){0,5}\/?$/;
 
 const schema = z.object({
@@ -212,7 +212,7 @@ const schema = z.object({
   EMBEDDED_DATABASE: oneOf(["yes", "no"]),
   DATA_DIR: z.string().min(1),
   DATABASE_POOL_SIZE: integer(3, 1000),
-  OBJECT_STORE_URL: objectStore.optional(),
+  OBJECT_STORE_URL: objectStore.default({ kind: "directory" }),
   ARTIFACT_DAYS: integer(1, 3650),
   TRASH_DAYS: integer(1, 3650),
   INTEGRATION_ENCRYPTION_KEY: z
@@ -246,7 +246,7 @@ const schema = z.object({
   RATE_LIMIT_AUTH: integer(0, 1_000_000),
   PORTAL_FRAME_ANCESTORS: list.pipe(z.array(frameAncestor)),
   TRUSTED_PROXIES: list.pipe(z.array(cidr)),
-  METRICS_TOKEN: z.string().min(1).optional(),
+  METRICS_TOKEN: headerToken.optional(),
   ...tracingFields,
   LOG_LEVEL: oneOf(LOG_LEVELS),
 });
@@ -303,7 +303,7 @@ export function readConfig(env: Environment): Config {
     durability: values.DURABILITY,
     dataDir: values.DATA_DIR,
     databasePoolSize: values.DATABASE_POOL_SIZE,
-    objectStore: values.OBJECT_STORE_URL ?? DIRECTORY,
+    objectStore: values.OBJECT_STORE_URL,
     artifactDays: values.ARTIFACT_DAYS,
     trashDays: values.TRASH_DAYS,
     encryptionKeys: values.INTEGRATION_ENCRYPTION_KEY,

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { issueToken } from "../api/session-token.ts";
 import { environment, type Config } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { headerTokenFault } from "../shared/header-token.ts";
 import { ownHost } from "../shared/own-host.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { NoAnswerError, StrangeAnswerError } from "./command-errors.ts";
@@ -38,6 +39,9 @@ export const TOKEN_VARIABLE = "POSTERN_TOKEN";
 export function openGivenClient(givenUrl: string | undefined): ApiClient | null {
   const token = environment()[TOKEN_VARIABLE];
   if (token === undefined) return null;
+  // What `fetch` says of such a header has the token in it.
+  const fault = headerTokenFault(token);
+  if (fault !== null) throw new ConfigError(`${TOKEN_VARIABLE} ${fault}`);
   if (givenUrl === undefined)
     throw new ConfigError(`--url is missing: where the Postern of ${TOKEN_VARIABLE} is`);
   const hint = `the token of ${TOKEN_VARIABLE}`;

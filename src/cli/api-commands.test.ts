@@ -42,6 +42,17 @@ describe("a command that the API says no to", () => {
     assert.equal(given.code, 1);
   });
 
+  it("refuses a token of POSTERN_TOKEN that no header can carry, and does not print it", async () => {
+    for (const POSTERN_TOKEN of ["eyJh.e30.\ne30", "eyJh.e30.\u20ac", " "]) {
+      const words = ["listen", "--forward", "http://localhost:1/", "--url", api.url];
+      const ran = await runHere(words, { ...api.env, POSTERN_TOKEN });
+      assert.deepEqual(
+        [ran.code, ran.errors],
+        [1, "postern:\n  POSTERN_TOKEN must be printable ASCII, without spaces around it\n"],
+      );
+    }
+  });
+
   it("says where nobody answers", async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const { code, printed, errors } = await runHere(["tenants", "list", "--url", `${url}/`], api.env);
