@@ -167,6 +167,14 @@ describe("asking for a code", () => {
     for (const members of wrong) issuesOf(await grant({ ...GRANT, ...members }));
   });
 
+  it("says that a tenant's session needs a role, and an operator's takes none", async () => {
+    const { role: _, ...without } = GRANT;
+    assert.deepEqual(issuesOf(await grant(without)), { role: "is required, except with *" });
+    assert.deepEqual(issuesOf(await grant({ ...GRANT, tenant_id: "*" })), {
+      role: "can't be with *: an operator's session opens tenants as their owner",
+    });
+  });
+
   it("gives an operator's session to a backend of all tenants that may read them, and to no other", async () => {
     const asked = { tenant_id: "*", sub: "sam" };
     for (const as of [

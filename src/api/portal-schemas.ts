@@ -19,6 +19,8 @@ const MAX_PATH = 1024;
 const PATH =
   /^(?:(?:(?:\/[A-Za-z0-9][A-Za-z0-9._~-]*)+\/?|\/)(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?)?$/;
 
+const NOT_WITH_ALL = "can't be with *: an operator's session opens tenants as their owner";
+
 export const subjectText = plainText(MAX_SUBJECT).describe(
   "Who it is, as the audit log will name him: an id of your own.",
 );
@@ -53,13 +55,17 @@ export const codeInput = z
       .default(false)
       .describe("True: `settings:read` alone, whatever the role. Not with `*`."),
   })
-  .refine(({ tenant_id, role }) => (tenant_id === ALL_TENANTS) === (role === undefined), {
+  .refine(({ tenant_id, role }) => tenant_id === ALL_TENANTS || role !== undefined, {
     path: ["role"],
     message: "is required, except with *",
   })
+  .refine(({ tenant_id, role }) => tenant_id !== ALL_TENANTS || role === undefined, {
+    path: ["role"],
+    message: NOT_WITH_ALL,
+  })
   .refine(({ tenant_id, read_only }) => tenant_id !== ALL_TENANTS || !read_only, {
     path: ["read_only"],
-    message: "can't be with *: an operator's session opens tenants as their owner",
+    message: NOT_WITH_ALL,
   });
 
 /** Null where the tenant is no id: its schema has judged that. */
