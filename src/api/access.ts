@@ -6,7 +6,14 @@ import type { NamedSession } from "../portal/portal-session.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { callerAddress } from "./caller-address.ts";
-import { givesPermissions, isOwner, type Permission, type Session, type SessionVerifier } from "./session.ts";
+import {
+  givesPermissions,
+  isOfAllTenants,
+  isOwner,
+  type Permission,
+  type Session,
+  type SessionVerifier,
+} from "./session.ts";
 
 export type UserSession = Session & { tenantId: TenantId };
 
@@ -86,7 +93,7 @@ function requirePermission(request: FastifyRequest, session: Session): void {
   if (permission !== undefined && !session.permissions.has(permission)) {
     throw new Refusal("forbidden", { reason: `the permission ${permission} is needed${lackOfAll(session)}` });
   }
-  if (permission?.startsWith("tenants:") === true && !session.allTenants)
+  if (permission !== undefined && isOfAllTenants(permission) && !session.allTenants)
     throw new Refusal("forbidden", { reason: "tid * is needed" });
   if (ownersOnly !== undefined && !isOwner(session.role))
     throw new Refusal(ownersOnly, { reason: "the role owner is needed" });

@@ -9,15 +9,19 @@ import { parsePortalSessionId, parseTenantId, type PortalSessionId, type TenantI
 import { Refusal } from "../shared/refusal.ts";
 import { isTokenFault, makeKeySet, type KeySetOptions } from "./key-set.ts";
 
-export const PERMISSIONS = [
-  "settings:read",
-  "settings:write",
+/** Of an operator's backend; the other permissions are of a tenant's users. */
+export const SERVICE_PERMISSIONS = [
   "events:write",
-  "storage:hold",
   "portal:grant",
   "tenants:read",
   "tenants:act",
   "tenants:erase",
+] as const;
+export const PERMISSIONS = [
+  "settings:read",
+  "settings:write",
+  "storage:hold",
+  ...SERVICE_PERMISSIONS,
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
@@ -178,6 +182,11 @@ function permissionsOfRole(role: string | undefined): Permission[] {
   if (isOwner(role ?? null)) return ["settings:read", "settings:write", "storage:hold"];
   if (role === "admin" || role === "ADMIN") return ["settings:read", "settings:write"];
   return role === "member" || role === "MEMBER" ? ["settings:read"] : [];
+}
+
+/** Only a session of a service with `tid` `*` has such a permission. */
+export function isOfAllTenants(permission: string): boolean {
+  return permission.startsWith("tenants:");
 }
 
 export function givesPermissions(role: string): boolean {

@@ -26,7 +26,7 @@ const COMMAND_LINE = [
   "catalog diff file --tenant= --url=",
   "catalog import file",
   "audit --tenant= --since=(1d) --action=… --json",
-  "token --tenant=! --type=user|service(user) --role=owner|admin|member --subject=(cli) --expires=(1h)",
+  "token --tenant=! --type=user|service(user) --role=owner|admin|member --permissions= --subject=(cli) --expires=(1h)",
   "storage export --tenant=! --from=! --to= --endpoint= --type= --status= --format= --output= --json --url=",
   "storage library --tenant=! --kind=request_body|response_body|export --limit=(50) --after= --json --url=",
   "storage erase --tenant=! --object= --all --yes --json",

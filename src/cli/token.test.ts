@@ -20,6 +20,21 @@ describe("postern token", () => {
       [["--tenant", "acme", "--role", "member", "--expires", "30m"], { ...user, role: "member" }, 1800],
       [["--tenant", "acme", "--type", "service", "--subject", "app"], { ...service, tid: "acme" }, 3600],
       [["--tenant", "*", "--type", "service", "--subject", "app"], { ...service, tid: "*" }, 3600],
+      [
+        ["--tenant", "acme", "--type", "service", "--subject", "app", "--permissions", "portal:grant"],
+        { ...service, tid: "acme", permissions: ["portal:grant"] },
+        3600,
+      ],
+      [
+        ["--tenant", "*", "--type", "service", "--permissions", "events:write, portal:grant,tenants:read"],
+        {
+          type: "service",
+          tid: "*",
+          sub: "cli",
+          permissions: ["events:write", "portal:grant", "tenants:read"],
+        },
+        3600,
+      ],
       [["--tenant", "acme", "--expires", "36500d"], { ...user, role: "owner" }, 36_500 * 86_400],
     ] as const) {
       const { code, printed } = await issue(words);
@@ -38,7 +53,23 @@ describe("postern token", () => {
       [["--tenant", "a b", "--type", "service"], `a b ${NO_TENANT}`],
       [
         ["--tenant", "acme", "--type", "service", "--role", "member"],
-        "--role is of a user: a service publishes events, and nothing else",
+        "--role is of a user: name what a service may do with --permissions",
+      ],
+      [
+        ["--tenant", "acme", "--permissions", "settings:read"],
+        "--permissions are of a service: name what a user may do with --role",
+      ],
+      [
+        ["--tenant", "*", "--type", "service", "--permissions", "portal:grants"],
+        "--permissions portal:grants: a service's are events:write, portal:grant, tenants:read, tenants:act, tenants:erase",
+      ],
+      [
+        ["--tenant", "*", "--type", "service", "--permissions", "events:write,settings:read"],
+        "--permissions settings:read: a service's are events:write, portal:grant, tenants:read, tenants:act, tenants:erase",
+      ],
+      [
+        ["--tenant", "acme", "--type", "service", "--permissions", "portal:grant,tenants:read"],
+        "--permissions tenants:read needs --tenant *: it is of a backend of every tenant",
       ],
       [["--tenant", "acme", "--expires", "soon"], "--expires soon is not a duration such as 30m or 12h"],
       [["--tenant", "acme", "--expires", "0s"], "--expires 0s is not from 1s to 36500d"],

@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { isOfAllTenants, SERVICE_PERMISSIONS } from "../api/session.ts";
 import { issueToken } from "../api/session-token.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseDurationMs } from "../shared/duration.ts";
@@ -28,6 +29,11 @@ export const token = defineCommand({
       options: ["owner", "admin", "member"],
       description: "What a user may do; default: owner",
     },
+    permissions: {
+      type: "string",
+      description:
+        "What a service may do, with commas, for example portal:grant,tenants:read; default: events:write",
+    },
     subject: { type: "string", default: "cli", description: "Who it is for" },
     expires: { type: "string", default: "1h", description: "For how long, for example 30m or 12h" },
   },
@@ -46,10 +52,25 @@ export const token = defineCommand({
       const isService = args.type === "service";
       if (!(isService && args.tenant === "*")) requireTenantId(args.tenant);
       if (isService && args.role !== undefined)
-        throw new ConfigError("--role is of a user: a service publishes events, and nothing else");
+        throw new ConfigError("--role is of a user: name what a service may do with --permissions");
+      if (!isService && args.permissions !== undefined)
+        throw new ConfigError("--permissions are of a service: name what a user may do with --role");
+      const of = { tid: args.tenant, sub: args.subject };
       const claims = isService
-        ? { type: "service", tid: args.tenant, sub: args.subject, permissions: ["events:write"] }
-        : { type: "user", tid: args.tenant, sub: args.subject, role: args.role ?? "owner" };
+        ? { type: "service", ...of, permissions: permissionsOf(args.permissions, args.tenant) }
+        : { type: "user", ...of, role: args.role ?? "owner" };
       console.log(await issueToken(session, claims, expiresMs));
     }),
 });
+
+/** Only those of routes that a service may call: any other would do nothing. */
+function permissionsOf(list = "events:write", tenant: string): string[] {
+  const names = list.split(",").map((name) => name.trim());
+  for (const name of names) {
+    if (!SERVICE_PERMISSIONS.some((known) => known === name))
+      throw new ConfigError(`--permissions ${name}: a service's are ${SERVICE_PERMISSIONS.join(", ")}`);
+    if (isOfAllTenants(name) && tenant !== "*")
+      throw new ConfigError(`--permissions ${name} needs --tenant *: it is of a backend of every tenant`);
+  }
+  return names;
+}

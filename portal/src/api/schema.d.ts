@@ -1483,7 +1483,7 @@ export interface components {
             tenant: string;
             sub: string | null;
             role: string | null;
-            permissions: ("settings:read" | "settings:write" | "events:write" | "storage:hold" | "portal:grant" | "tenants:read" | "tenants:act" | "tenants:erase")[];
+            permissions: ("settings:read" | "settings:write" | "storage:hold" | "events:write" | "portal:grant" | "tenants:read" | "tenants:act" | "tenants:erase")[];
             limits: {
                 /** @description Endpoints that the tenant may have. */
                 endpoints: number;
