@@ -31,6 +31,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_WAITING_OF_TENANT = 20;
 const MAX_WAITING = 500;
 const RETRY_AFTER_S = 5;
+const LOCKED_PAUSE_MS = 100;
 
 export type FetchedEvent = {
   id: DeliveryId;
@@ -165,7 +166,9 @@ export class Fetches {
         const leftMs = endsAtMs - performance.now();
         if (found !== null || leftMs <= 0 || signal.aborted) return found;
         const nextMs = await queue.nextInMs(tenants.of(endpoint.tenantId), endpoint);
-        await watch.next(Math.min(leftMs, nextMs ?? leftMs), signal);
+        // A due one that this look did not bring is locked.
+        const pauseMs = nextMs === 0 ? LOCKED_PAUSE_MS : (nextMs ?? leftMs);
+        await watch.next(Math.min(leftMs, pauseMs), signal);
       }
     } finally {
       watch.end();

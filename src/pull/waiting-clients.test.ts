@@ -47,6 +47,19 @@ describe("a client that waits", () => {
     assert.ok(ms > 5000 && ms <= 20_000, `${ms}`);
   });
 
+  it("looks a few times a second, and no more often, while another has a due one locked", async (test) => {
+    clock(test);
+    await hand.offer();
+    const release = await hand.lockDispatches();
+    try {
+      assert.equal(await hand.lease({ waitMs: 1000 }), null);
+      const { steps } = hand.waits;
+      assert.equal(steps.filter((step) => step === "look").length, 11, steps.join());
+    } finally {
+      await release();
+    }
+  });
+
   it("is leased nothing when it is gone, or the process closes", async () => {
     await hand.offer();
     assert.equal(await hand.lease({ waitMs: 5000, signal: AbortSignal.abort() }), null);

@@ -81,9 +81,11 @@ async function untilWoken(watcher: Watcher, ms: number, signal?: AbortSignal): P
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
     watcher.wake = resolve;
-    signal?.addEventListener("abort", () => resolve());
+    const abort = (): void => resolve();
+    signal?.addEventListener("abort", abort);
     await promise;
     clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
   }
   watcher.isWoken = false;
 }

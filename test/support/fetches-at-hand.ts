@@ -32,6 +32,8 @@ const ACME = tenant("acme");
 const secretBox = makeSecretBox([Buffer.alloc(32, 7)]);
 const NEVER = new AbortController().signal;
 
+const MOST_STEPS = 1000;
+
 /** Waits whose ends a test decides, by a clock of their own. */
 class GivenWaits extends FetchWaits {
   /** In order: "watch", "look", the milliseconds of a wait, "end". */
@@ -44,6 +46,7 @@ class GivenWaits extends FetchWaits {
     this.steps.push("watch");
     const next = async (ms: number): Promise<void> => {
       this.steps.push(ms);
+      if (this.steps.length > MOST_STEPS) throw new Error("it looks again and again");
       await this.during(ms);
     };
     return { next, end: () => void this.steps.push("end") };
@@ -124,6 +127,16 @@ export class FetchesAtHand {
 
   async sql(text: string, values: unknown[] = []) {
     return (await this.#database.pool.query(text, values)).rows;
+  }
+
+  /** In a transaction that is open until the answer is called. */
+  async lockDispatches(): Promise<() => Promise<void>> {
+    const client = await this.#database.pool.connect();
+    await client.query("BEGIN; SELECT FROM postern.dispatches FOR UPDATE");
+    return async () => {
+      await client.query("ROLLBACK");
+      client.release();
+    };
   }
 
   async makeEndpoint(mode = "pull"): Promise<EndpointId> {
