@@ -76,7 +76,7 @@ export function logStreamRoute(
 
 /** A token is good for as long as it is, also for an answer that goes on. What can't be told now is asked again. */
 function pingWhileGood(stream: PassThrough, verification: Promise<unknown>): void {
-  stream.write(": ping\n\n");
+  if (stream.writable) stream.write(": ping\n\n");
   verification.catch((error: unknown) => {
     if (error instanceof Refusal && error.code === "unauthorized") stream.end();
   });
@@ -84,7 +84,8 @@ function pingWhileGood(stream: PassThrough, verification: Promise<unknown>): voi
 
 function sinkTo(stream: PassThrough): TailSink {
   return {
-    hasRoom: () => !stream.writableNeedDrain,
+    // One that has ended may be unread for long. Node says that it needs no drain.
+    hasRoom: () => stream.writable && !stream.writableNeedDrain,
     // One write, since each is a packet.
     send: (deliveries) => void stream.write(deliveries.map(deliveryMessage).join("")),
     skip: (skipped) => void stream.write(message("gap", { skipped })),

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { get, type IncomingMessage } from "node:http";
+import { describe, it } from "node:test";
+import { fastify, type FastifyBaseLogger } from "fastify";
+import { makeKeptLog } from "../../../test/support/kept-log.ts";
+import { logged } from "../../../test/support/store-inputs.ts";
+import { tenant } from "../../../test/support/two-tenants.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import type { TailSink } from "../../deliveries/tail.ts";
+import { newEndpointId, newEventId } from "../../shared/id.ts";
+import { requireUser } from "../access.ts";
+import type { Session } from "../session.ts";
+import { logStreamRoute } from "./log-stream.ts";
+
+const PING_MS = 20;
+const MANY = 40;
+
+const session: Session = {
+  type: "user",
+  tenantId: tenant("acme"),
+  allTenants: false,
+  role: "member",
+  subject: "max",
+  permissions: new Set(["settings:read"]),
+  portalId: null,
+};
+const rows = { tenantId: tenant("acme"), endpointId: newEndpointId(), eventId: newEventId() };
+const large = { ...logged(rows), error: "x".repeat(1024 * 1024), nextAttemptAt: null, replayId: null };
+
+describe("a stream of the log that has ended, to a client who has not read it all", () => {
+  it("is sent nothing more, neither rows nor pings, and ends whole", async () => {
+    const kept = makeKeptLog();
+    let sink: TailSink | undefined;
+    let verified = 0;
+    const sessions = {
+      async verify() {
+        verified++;
+        return session;
+      },
+    };
+    const logTail = {
+      async watch(_tenant: unknown, _filter: unknown, given: TailSink) {
+        sink = given;
+        return () => undefined;
+      },
+      close: async () => undefined,
+    };
+    const loggerInstance: FastifyBaseLogger = kept.log;
+    const app = fastify({ loggerInstance });
+    app.addHook("onRequest", requireUser(sessions));
+    logStreamRoute(app, { logTail, sessions }, { streamPingMs: PING_MS, streamLifeMs: 60_000 });
+    try {
+      const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
+      get(`${await app.listen({ port: 0 })}/stream`, resolve);
+      const answer = await promise;
+      answer.pause();
+      await eventually(async () => sink !== undefined);
+      // More than sockets take in by themselves.
+      for (let sent = 0; sent < MANY; sent++) sink?.send([large]);
+      sink?.end();
+      // Each ping verifies the session.
+      const before = verified;
+      await eventually(async () => verified > before + 2);
+      assert.equal(sink?.hasRoom(), false);
+      let text = "";
+      for await (const part of answer) text += String(part).slice(-2);
+      assert.ok(text.endsWith("\n\n"));
+      assert.deepEqual(
+        kept.lines.filter(({ level }) => level !== 30),
+        [],
+      );
+    } finally {
+      await app.close();
+    }
+  });
+});
