@@ -29,7 +29,7 @@ function refusedOutcomes(count: number): string[] {
   ];
 }
 
-class NoAnswerError extends Error {}
+class SilentDatabaseError extends Error {}
 
 export type ReadinessReport = {
   /** Why the work is not done now, each with what to do; empty when it is. */
@@ -73,7 +73,7 @@ export function makeReadiness(services: ReadinessServices): Readiness {
   /** Waiting heals a state of the database, and nothing else: the rest is for an operator to see. */
   async function reasonOf(error: unknown): Promise<string> {
     if (services.isDiskFull()) return DISK_FULL;
-    if (error instanceof NoAnswerError) return UNREACHABLE;
+    if (error instanceof SilentDatabaseError) return UNREACHABLE;
     const reason = outageReason(error, isLockTimeout(error) ? await lockHolders(db) : []);
     if (reason !== null) return reason;
     log.error({ err: error }, "the queue's state could not be read");
@@ -158,12 +158,12 @@ async function databaseReport({
 
 async function lockHolders(db: Pool): Promise<LockHolder[]> {
   try {
-    return await withinLimit(findLockHolders(db), HOLDERS_LIMIT_MS, () => new NoAnswerError());
+    return await withinLimit(findLockHolders(db), HOLDERS_LIMIT_MS, () => new SilentDatabaseError());
   } catch {
     return [];
   }
 }
 
 function untilAnswered<T>(work: Promise<T>): Promise<T> {
-  return withinLimit(work, DATABASE_LIMIT_MS, () => new NoAnswerError("the database does not answer"));
+  return withinLimit(work, DATABASE_LIMIT_MS, () => new SilentDatabaseError("the database does not answer"));
 }

@@ -38,7 +38,7 @@ const NAMED_FILES = 5;
 const KNOWN_NAME = "example.com";
 
 const PROBE = Buffer.alloc(64 * 1024);
-export const DISK_FULL = ["ENOSPC", "EDQUOT"];
+export const DISK_FULL_CODES = ["ENOSPC", "EDQUOT"];
 export const FREE_THE_DISK = "free space on that disk, or enlarge it";
 
 /** @param version as in `process.versions.node`. */
@@ -58,7 +58,7 @@ export async function checkDataDir(dataDir: string): Promise<Finding> {
     await writeFile(probe, PROBE, { flag: "wx" });
     return { check, status: "ok", detail: `${dataDir} can be written` };
   } catch (error) {
-    const fix = hasCode(error, ...DISK_FULL)
+    const fix = hasCode(error, ...DISK_FULL_CODES)
       ? FREE_THE_DISK
       : "make the folder, owned by the user that runs Postern, or set DATA_DIR to another";
     return { check, status: "fail", detail: messageOf(error), fix };

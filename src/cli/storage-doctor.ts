@@ -11,7 +11,7 @@ import { readReconcileState } from "../storage/upkeep/storage-upkeep.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
-import { checkObjectStore, DISK_FULL, FREE_THE_DISK } from "./doctor-checks.ts";
+import { checkObjectStore, DISK_FULL_CODES, FREE_THE_DISK } from "./doctor-checks.ts";
 import type { Finding } from "./finding.ts";
 import { tellFindings } from "./doctor.ts";
 import { withReconciling } from "./reconciling.ts";
@@ -85,7 +85,7 @@ async function checkOwnerMark(services: OwnerServices): Promise<Finding> {
 
 /** A folder's faults have the system's codes, a bucket's do not. */
 export function storeFix({ cause }: StoreUnavailableError): string {
-  if (hasCode(cause, ...DISK_FULL)) return FREE_THE_DISK;
+  if (hasCode(cause, ...DISK_FULL_CODES)) return FREE_THE_DISK;
   return hasCode(cause, "EACCES", "EPERM", "EROFS")
     ? "let the user that runs Postern write in DATA_DIR"
     : "see docs/storage.md for what the credential must be allowed";

@@ -7,17 +7,17 @@ const OLDEST_POSTGRES = 15;
 export const ENCODING = "UTF8";
 
 /** `version` as the server writes it, for example `16.4 (Debian 16.4-1)`; `encoding` as it stores texts. */
-export type ServerFacts = { version: string; encoding: string };
+export type DatabaseServer = { version: string; encoding: string };
 
-export async function readServer(db: Db): Promise<ServerFacts> {
-  const { rows } = await db.query<ServerFacts>(
+export async function readServer(db: Db): Promise<DatabaseServer> {
+  const { rows } = await db.query<DatabaseServer>(
     /* sql */ `SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding`,
   );
   return rows[0] ?? { version: "", encoding: "" };
 }
 
 /** Why Postern can't work there, and what to do; null where it can. */
-export function findUnfit({ version, encoding }: ServerFacts): { fault: string; fix: string } | null {
+export function findUnfit({ version, encoding }: DatabaseServer): { fault: string; fix: string } | null {
   if (!(Number.parseInt(version, 10) >= OLDEST_POSTGRES)) {
     return {
       fault: `is PostgreSQL ${version}: Postern needs ${OLDEST_POSTGRES} or newer`,
