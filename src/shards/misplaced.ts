@@ -26,7 +26,7 @@ export async function findMisplaced(
     const page = await readResidents(db, after, PAGE);
     const last = page.at(-1);
     if (last === undefined) return found;
-    // Behind the page: a tenant is in the directory before it is in its shard.
+    // The directory is asked after the shard: a new tenant is in the directory first.
     const homes = await readHomes(
       directory,
       page.map(({ tenantId }) => tenantId),
@@ -35,7 +35,7 @@ export async function findMisplaced(
       const home = homes.get(tenantId);
       return home?.shard !== name || home.version !== version;
     });
-    // Whose move switched between the two questions is fenced here by now.
+    // A tenant whose move switched between the two questions is fenced here by now, and no resident.
     const still = new Set(
       others.length === 0 ? [] : (await readResidents(db, after, PAGE)).map(({ tenantId }) => tenantId),
     );
@@ -54,7 +54,7 @@ export async function findAbsent(directory: Db, { name, db }: { name: string; db
     const page = await readMovedTo(directory, name, { after, most: PAGE });
     const last = page.at(-1);
     if (last === undefined) return found;
-    // Behind the page: a move is known here before the directory tells of it.
+    // The shard is asked after the directory: a move notes the tenant in its target before the directory names that.
     const known = await readKnownVersions(
       db,
       page.map(({ tenantId }) => tenantId),

@@ -3,7 +3,8 @@ import { asApiError, type ApiError } from "./client.ts";
 
 const MAX_PAUSE_MS = 10_000;
 
-// A button is busy before the second click of a double click: by its timer the library tells it too late.
+// By default the library tells components of a change by a timer. Then a button that starts a mutation would
+// become busy only after the second click of a double click, and start it twice.
 notifyManager.setScheduler(queueMicrotask);
 
 function isOutdated({ kind }: ApiError): boolean {

@@ -238,7 +238,8 @@ export async function releaseExport(
   { delayMs, isFruitless }: { delayMs: number; isFruitless: boolean },
 ): Promise<boolean> {
   return updateLeased(db, run, {
-    // Nobody's from now on: a run whose first try was not answered must not count twice.
+    // The new owner is no worker. If this statement is tried again because its answer was lost, it finds the
+    // lease gone, and the run is not subtracted twice.
     set: /* sql */ `lease_owner = gen_random_uuid(), lease_until = now() + $4 * interval '1 ms',
       fruitless_runs = fruitless_runs - CASE WHEN $5 THEN 0 ELSE 1 END`,
     values: [delayMs, isFruitless],
