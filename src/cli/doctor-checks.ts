@@ -111,17 +111,9 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   const check = "database";
   try {
     const database = await openDatabase(config, makeLog("silent"));
-    await refuseSharedConnections(database.url, CONNECTION_TIMEOUT_MS);
-    const db = createPool({
-      url: database.url,
-      poolSize: 1,
-      applicationName: "postern doctor",
-      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
-    });
     try {
-      return await inspectDatabase(db, config);
+      return await inspectDatabase(database.url, config);
     } finally {
-      await db.end();
       await database.stop();
     }
   } catch (error) {
@@ -135,7 +127,22 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   }
 }
 
-async function inspectDatabase(db: Pool, config: Config): Promise<Finding[]> {
+async function inspectDatabase(url: string, config: Config): Promise<Finding[]> {
+  await refuseSharedConnections(url, CONNECTION_TIMEOUT_MS);
+  const db = createPool({
+    url,
+    poolSize: 1,
+    applicationName: "postern doctor",
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+  });
+  try {
+    return await inspect(db, config);
+  } finally {
+    await db.end();
+  }
+}
+
+async function inspect(db: Pool, config: Config): Promise<Finding[]> {
   const findings: Finding[] = [await checkServer(db, config)];
   if (findings.some(({ status }) => status === "fail")) return findings;
   findings.push(...(await checkDurability(db, config)));

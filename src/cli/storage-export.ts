@@ -8,7 +8,7 @@ import { defineCommand } from "citty";
 import * as z from "zod";
 import { exportObject } from "../api/storage-schemas.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { messageOf } from "../shared/message-of.ts";
+import { messageOf, reasonOf } from "../shared/message-of.ts";
 import { openApiClient, printingRefusals, readAnswer, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
@@ -119,7 +119,7 @@ async function fetchTo(file: string, url: string): Promise<void> {
 async function follow(url: string): Promise<Response> {
   return fetch(url).catch((error: unknown) => {
     // The rest of the link is a permission in itself.
-    throw new ConfigError(`no answer from ${new URL(url).origin}, where the archive is (${String(error)})`);
+    throw new ConfigError(`no answer from ${new URL(url).origin}, where the archive is (${reasonOf(error)})`);
   });
 }
 

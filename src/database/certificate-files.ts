@@ -2,6 +2,7 @@
 import { accessSync, constants } from "node:fs";
 import { ConfigError } from "../shared/config-error.ts";
 import { requireHosts } from "./host-list.ts";
+import { messageOf } from "../shared/message-of.ts";
 
 const PARAMETERS = ["sslrootcert", "sslcert", "sslkey"];
 
@@ -17,9 +18,8 @@ export function requireCertificateFiles(databaseUrl: string): void {
     try {
       accessSync(file, constants.R_OK);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
       throw new ConfigError(
-        `${parameter} of DATABASE_URL can't be read: ${reason}.\nCheck the path, and that this user may read the file.`,
+        `${parameter} of DATABASE_URL can't be read: ${messageOf(error)}.\nCheck the path, and that this user may read the file.`,
       );
     }
   }

@@ -7,6 +7,7 @@
 import { makeRepeated, type Repeated } from "../shared/every.ts";
 import { hostsOf, tellHost, type Hosts, type HostState } from "./hosts.ts";
 import type { DatabaseLog } from "./log.ts";
+import { messageOf } from "../shared/message-of.ts";
 
 const CHECK_MS = 500;
 /** Of that many checks one asks all hosts: a promotion shows while the former primary still answers. */
@@ -23,7 +24,7 @@ export function makeHostWatch({ databaseUrl, log }: { databaseUrl: string; log: 
       await (checks++ % CHECKS_PER_LOOK === 0 ? hosts.look() : hosts.check());
       tell();
     },
-    (error) => log.warn(`The hosts of DATABASE_URL could not be checked: ${String(error)}`),
+    (error) => log.warn(`The hosts of DATABASE_URL could not be checked: ${messageOf(error)}`),
   );
   return {
     start() {

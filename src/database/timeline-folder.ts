@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import type { TimelineMemory } from "./hosts.ts";
 import type { DatabaseLog } from "./log.ts";
+import { messageOf } from "../shared/message-of.ts";
 
 const FILE = /^([0-9]+)\.([0-9]+)$/;
 
@@ -28,7 +29,7 @@ export function openTimelineFolder(dataDir: string, log: DatabaseLog): TimelineM
     try {
       return work();
     } catch (error) {
-      log.warn(`The database's timeline is not kept over a restart: ${String(error)}`);
+      log.warn(`The database's timeline is not kept over a restart: ${messageOf(error)}`);
       return otherwise;
     }
   }

@@ -94,7 +94,7 @@ describe("the demonstration's receiver", () => {
   it("breaks off and says why where the secrets cannot be read", async () => {
     secrets = [];
     await assert.rejects(send(""), { code: "ECONNRESET" });
-    assert.deepEqual(printed, ["receiver: Error: no secrets"]);
+    assert.deepEqual(printed, ["receiver: no secrets"]);
   });
 
   it("has the usual port, or another where that is taken", async () => {

@@ -11,6 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../shared/error-code.ts";
 import type { DemoCertificates } from "./demo-certificates.ts";
 import { answerOf, BEHAVIOURS, type Behaviour } from "./week.ts";
+import { messageOf } from "../shared/message-of.ts";
 
 /** `isMoved`: another program had the preferred port. */
 export type DemoReceiver = { url: string; isMoved: boolean; stop(): Promise<void> };
@@ -30,7 +31,7 @@ const MAX_AGE_S = 300;
 export async function startDemoReceiver(options: Options): Promise<DemoReceiver> {
   const server = createServer({ cert: options.certificatePem, key: options.keyPem }, (request, response) => {
     receive(request, response, options).catch((error: unknown) => {
-      options.print(`receiver: ${String(error)}`);
+      options.print(`receiver: ${messageOf(error)}`);
       response.destroy();
     });
   });

@@ -23,6 +23,7 @@ import { keptSecrets, SECRETS_FILE, type DemoSecrets } from "./demo-secrets.ts";
 import { makeHistory } from "./history.ts";
 import { makeTraffic } from "./traffic.ts";
 import { liveSamples, welcomeText, type SampleEvent } from "./welcome.ts";
+import { messageOf } from "../shared/message-of.ts";
 
 const TOKEN_LIFE_MS = 12 * 3_600_000;
 const RECEIVER_HOST = "127.0.0.1";
@@ -137,7 +138,7 @@ async function goLive(
     await makeHistory({ databaseUrl, tenantId, receiverUrl, samples, retryScheduleMs, call });
   } catch (error) {
     // A newcomer can do without it.
-    console.log(`demonstration: no history was made: ${String(error)}`);
+    console.log(`demonstration: no history was made: ${messageOf(error)}`);
   }
   const publish = makeCall(apiUrl, () => sign(signing, PRODUCER));
   const traffic = makeTraffic(samples, publish, (line) => console.log(line));

@@ -2,6 +2,7 @@
 import { makeRepeated } from "../shared/every.ts";
 import type { CallApi } from "./demo-api.ts";
 import type { Sample } from "./week.ts";
+import { reasonOf } from "../shared/message-of.ts";
 
 const EVERY_MS = 3_000;
 
@@ -13,6 +14,6 @@ export function makeTraffic(samples: readonly Sample[], call: CallApi, print: (l
       const sample = samples[Math.floor(Math.random() * samples.length)];
       if (sample !== undefined) await call("POST", "/api/events", sample);
     },
-    (error) => print(`demonstration: no event was published: ${String(error)}`),
+    (error) => print(`demonstration: no event was published: ${reasonOf(error)}`),
   );
 }

@@ -10,6 +10,7 @@ import type { LinedFile } from "./catalog-file.ts";
 import { makeDataCheckCompiler } from "./data-check.ts";
 import { parseVersionedType } from "./subscription.ts";
 import { bundleSchema, resolveReference } from "./schema-references.ts";
+import { messageOf } from "../shared/message-of.ts";
 
 const object = z.record(z.string(), z.unknown());
 const openApiDocument = z.object({ webhooks: object });
@@ -106,5 +107,5 @@ function reasonOf(error: unknown): string {
   if (error instanceof z.ZodError) {
     return error.issues.map(({ path, message }) => `${path.join(".")} ${message}`.trim()).join("; ");
   }
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -8,6 +8,7 @@ import type { CatalogEntry } from "./catalog-entry.ts";
 import type { CatalogSource } from "./catalog-file.ts";
 import type { DataCheck, DataFault } from "./data-check.ts";
 import { parseVersionedType, patternsMatching, versionedType } from "./subscription.ts";
+import { messageOf } from "../shared/message-of.ts";
 
 /** A type and its versions. */
 export type CatalogType = {
@@ -125,8 +126,9 @@ async function compileChecks(
     try {
       checks.set(nameOf(entry), compile(entry.schema));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      faults.push(`${placeOf([index, "schema"])}: the schema of ${entry.type} is not valid: ${reason}`);
+      faults.push(
+        `${placeOf([index, "schema"])}: the schema of ${entry.type} is not valid: ${messageOf(error)}`,
+      );
     }
   }
   return checks;

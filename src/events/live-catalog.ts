@@ -5,6 +5,7 @@
  */
 import { stat } from "node:fs/promises";
 import { loadCatalog, type Catalog } from "./catalog.ts";
+import { messageOf } from "../shared/message-of.ts";
 
 export type LiveCatalog = {
   /** Read it at each use. Work that must see one catalog throughout takes it once. */
@@ -48,7 +49,7 @@ export async function openCatalog(file: string | undefined): Promise<CatalogFile
         catalog = await loadCatalog(file);
       } catch (error) {
         isRefused = true;
-        return { kind: "refused", fault: error instanceof Error ? error.message : String(error) };
+        return { kind: "refused", fault: messageOf(error) };
       }
       isRefused = false;
       return { kind: "read" };

@@ -48,7 +48,7 @@ export type Accepting = {
 /** The last is the one that decides. */
 const SEVERITY: readonly Outcome[] = ["accepted", "closed", "moving", "away", "failed"];
 
-class NoAnswerError extends Error {
+class SilentHomeError extends Error {
   constructor() {
     super("the database does not answer");
   }
@@ -121,7 +121,7 @@ class Paced implements Accepting {
       const settled = await withinLimit(
         Promise.allSettled(accepting),
         TRY_LIMIT_MS,
-        () => new NoAnswerError(),
+        () => new SilentHomeError(),
       );
       for (const result of settled) if (result.status === "rejected") throw result.reason;
       this.#paceOf(home).succeeded();
@@ -175,7 +175,7 @@ class Paced implements Accepting {
 /** Whether a database takes nothing at all now. */
 function isAway(error: unknown): boolean {
   const isRefused = error instanceof Refusal && error.code === "unavailable";
-  return error instanceof NoAnswerError || isRefused || (isPassing(error) && !isContention(error));
+  return error instanceof SilentHomeError || isRefused || (isPassing(error) && !isContention(error));
 }
 
 async function worst(trying: readonly Promise<Accepted>[]): Promise<Accepted> {

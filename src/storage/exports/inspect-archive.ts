@@ -11,6 +11,7 @@ import { openPromise, type Entry, type LocalFileHeader, type ZipFile } from "yau
 import type { ArchiveEntry } from "../rules/archive-entry.ts";
 import { ARCHIVE_CEILINGS, type CeilingName, type ValidateArchiveInput } from "../rules/validate-archive.ts";
 import { readZipEnds, type ZipEnds } from "./zip-ends.ts";
+import { messageOf } from "../../shared/message-of.ts";
 
 export type InspectedArchive =
   | ({ code: "READ" } & Pick<ValidateArchiveInput, "container" | "entries">)
@@ -44,7 +45,7 @@ export async function inspectArchive(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof Error && "syscall" in error) throw error;
-    return { code: "UNREADABLE", reason: error instanceof Error ? error.message : String(error) };
+    return { code: "UNREADABLE", reason: messageOf(error) };
   } finally {
     await file.close();
   }
