@@ -144,17 +144,20 @@ describe("a group of events", () => {
         newEndpointId(),
         [pattern],
       );
-    for (const pattern of ["invoice.*", "payment.*"]) await subscribe(pattern);
+    for (const pattern of ["invoice.*", "payment.*", "null"]) await subscribe(pattern);
     const wide = { ...event(seeded.acme, null), patterns: ["*", "invoice.*"] };
     const narrow = { ...event(seeded.acme, null), patterns: ["invoice.*"] };
     const unheard = { ...event(seeded.acme, null), patterns: ["order.*"] };
-    const { accepted } = await accept([wide, narrow, unheard]);
+    // SQL's word for nothing, and a type that a catalog may have.
+    const odd = { ...event(seeded.acme, null), patterns: ["null"] };
+    const { accepted } = await accept([wide, narrow, unheard, odd]);
     const counts = new Map(accepted.map(({ id, dispatchCount }) => [id, dispatchCount]));
     assert.deepEqual(
-      [wide, narrow, unheard].map(({ id }) => counts.get(id)),
-      [2, 1, 0],
+      [wide, narrow, unheard, odd].map(({ id }) => counts.get(id)),
+      [2, 1, 0, 1],
     );
-    assert.deepEqual(await stored(), [asStored(wide, 2), asStored(narrow, 1), asStored(unheard, 0)]);
+    const expected = [asStored(wide, 2), asStored(narrow, 1), asStored(unheard, 0), asStored(odd, 1)];
+    assert.deepEqual(await stored(), expected);
   });
 });
 

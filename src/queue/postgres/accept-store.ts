@@ -156,6 +156,11 @@ function eventArrays(events: readonly NewEvent[]): Buffer[] {
   ];
 }
 
+/** Quoted, since a type may be named `null`. A pattern has neither quotes nor backslashes. */
+function arrayLiteral(patterns: readonly string[]): string {
+  return `{"${patterns.join('","')}"}`;
+}
+
 function keyArray(events: readonly NewEvent[]): Buffer {
   return textArray(events.map((event) => event.idempotencyKey));
 }
@@ -201,7 +206,7 @@ export async function acceptEvents(
     ...statementOf(kind),
     values: [
       ...eventArrays(events),
-      textArray(events.map((event) => `{${event.patterns.join(",")}}`)),
+      textArray(events.map(({ patterns }) => arrayLiteral(patterns))),
       uuidArray(parked),
       leaseId,
       firstDelayMs,
