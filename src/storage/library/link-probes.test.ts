@@ -7,9 +7,9 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { newKey } from "../../../test/support/bucket-contract.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { eventually } from "../../../test/support/eventually.ts";
+import { freePort } from "../../../test/support/free-port.ts";
 import { listen } from "../../../test/support/tls-receiver.ts";
 import { createTenantPool, type TenantPool } from "../../database/tenant-pool.ts";
-import { StoreUnavailableError } from "../bytes/bucket.ts";
 import { makeDirectoryBucket } from "../bytes/directory-bucket.ts";
 import { makeLinkSigner } from "../bytes/file-links.ts";
 import { describeTrial, makeLinkProbes, type LinkProbes } from "./link-probes.ts";
@@ -176,8 +176,16 @@ describe("a trial of links", () => {
   it("returns no verdict if the store fails", async () => {
     const probes = newProbes();
     statusOf = () => 503;
-    await assert.rejects(probes.sample(object(), now()), StoreUnavailableError);
+    const message = "a signed link could not be tried: the answer was 503";
+    await assert.rejects(probes.sample(object(), now()), { name: "StoreUnavailableError", message });
     statusOf = rightStatus;
     assert.deepEqual(await failing(probes), []);
+  });
+
+  it("says why no answer came, and not the link itself", async () => {
+    const nobodys = `127.0.0.1:${await freePort()}`;
+    const probes = newProbes((url) => url.replace(`127.0.0.1:${port}`, nobodys));
+    const message = `a signed link could not be tried: connect ECONNREFUSED ${nobodys}`;
+    await assert.rejects(probes.sample(object(), now()), { name: "StoreUnavailableError", message });
   });
 });

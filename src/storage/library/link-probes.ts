@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { parseTenantId } from "../../shared/id.ts";
+import { reasonOf } from "../../shared/message-of.ts";
 import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
 import { databasePort, toOperationCaller } from "./downloads.ts";
 import { authorizeDownload } from "../rules/authorize-download.ts";
@@ -131,7 +132,7 @@ async function statusOf(url: string, init: RequestInit): Promise<number> {
     if (answer.status >= 500) throw new Error(`the answer was ${answer.status}`);
     return answer.status;
   } catch (error) {
-    throw new StoreUnavailableError("a signed link could not be tried", { cause: error });
+    throw new StoreUnavailableError(`a signed link could not be tried: ${reasonOf(error)}`, { cause: error });
   }
 }
 
