@@ -77,10 +77,16 @@ describe("while an open transaction holds a key", () => {
   });
 
   it("a key that is held for too long is answered 503, and many held keys keep nobody else", async () => {
-    const keys = Array.from({ length: 30 }, (_, n) => `many ${n}`);
+    const keys = Array.from({ length: 300 }, (_, n) => `many ${n}`);
     await hold(keys);
-    const held = keys.map((key) => post("acme", event(key)));
-    const others = await Promise.all(keys.map((key) => post("globex", event(key))));
+    const held = keys.map((key, n) =>
+      post("acme", n % 2 === 0 ? event(key) : [event(key), event(`${key} +`)]),
+    );
+    const others = await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        post(`tenant_${n % 3}`, n % 2 === 0 ? event(`of ${n}`) : [event(`of ${n}`), event(`of ${n} +`)]),
+      ),
+    );
     assert.deepEqual([...new Set(others.map(({ status }) => status))], [202]);
     const answers = await Promise.all(held);
     await holder.query("ROLLBACK");

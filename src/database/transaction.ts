@@ -33,3 +33,17 @@ export async function inTransaction<T>(
     client.release(broken);
   }
 }
+
+/** Runs `work` on a connection, which outlives an error unless that ended it: a pool's own `query` closes it at any. */
+export async function onConnection<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    return await work(client);
+  } catch (error) {
+    broken = isConnectionSpent(error);
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

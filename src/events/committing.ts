@@ -1,7 +1,9 @@
 /** Commits the events of requests to the queue, in groups. */
+import assert from "node:assert/strict";
 import { KeyReusedError, type AcceptedEvent, type EarlierEvent, type NewEvent } from "../queue/queue.ts";
+import { makeFairTurns } from "../shared/fair-turns.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
-import type { EventId } from "../shared/id.ts";
+import type { EventId, TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { MAX_EVENTS_PER_COMMIT, type Acceptor } from "./acceptor.ts";
 import { ROWS_AT_ONCE } from "./fan-out.ts";
@@ -35,16 +37,20 @@ class RequestCommits {
     (events, lockWaitMs) => this.#acceptor.acceptEach(events, { lockWaitMs }),
     MAX_EVENTS_PER_COMMIT,
   );
+  // A try of an array has a connection, also while it waits for a key that is held. So
+  // no tenant has many, and what it tries again keeps none of its own new arrays.
+  readonly #tries = makeFairTurns<TenantId>({ total: 4, share: 2 });
+  readonly #laterTries = makeFairTurns<TenantId>({ total: 2, share: 1 });
 
   constructor(acceptor: Acceptor) {
     this.#acceptor = acceptor;
   }
 
   async commit(events: NewEvent[], handOver: readonly NewEvent[]): Promise<Published[]> {
-    if (handOver.length > 0) return this.#publishKeyed(events, handOver);
-    const [only] = events;
-    if (only !== undefined && events.length === 1) return [await this.#publishOne(only)];
-    return this.#publishMany(events);
+    const [first] = events;
+    assert.ok(first !== undefined, "a request has at least one event");
+    if (handOver.length > 0) return this.#publishKeyed(first.tenantId, events, handOver);
+    return events.length === 1 ? [await this.#publishOne(first)] : this.#publishMany(first.tenantId, events);
   }
 
   /** All or none. However many dispatches an array makes, no statement makes more than others can wait for. */
@@ -77,16 +83,25 @@ class RequestCommits {
   }
 
   /** While a key is held, it keeps no connection. */
-  async #publishKeyed(events: NewEvent[], handOver: readonly NewEvent[] = []): Promise<Published[]> {
+  async #publishKeyed(
+    tenantId: TenantId,
+    events: NewEvent[],
+    handOver: readonly NewEvent[] = [],
+  ): Promise<Published[]> {
+    let turns = this.#tries;
     try {
-      return await untilUnlocked((lockWaitMs) => this.#acceptParts(events, { lockWaitMs, handOver }));
+      return await untilUnlocked((lockWaitMs) => {
+        const next = turns.run(tenantId, () => this.#acceptParts(events, { lockWaitMs, handOver }));
+        turns = this.#laterTries;
+        return next;
+      });
     } catch (error) {
       throw error instanceof KeyReusedError ? new Refusal("idempotency_key_reused") : error;
     }
   }
 
-  async #publishMany(events: NewEvent[]): Promise<Published[]> {
-    if (events.some((event) => event.idempotencyKey !== null)) return this.#publishKeyed(events);
+  async #publishMany(tenantId: TenantId, events: NewEvent[]): Promise<Published[]> {
+    if (events.some((event) => event.idempotencyKey !== null)) return this.#publishKeyed(tenantId, events);
     if (this.#acceptor.fanOut.parts(events).length > 1) return this.#acceptParts(events);
     const accepted = await this.#acceptor.accept(events);
     return events.map((event) => ({ ...acceptedOf(accepted, event), isNew: true }));

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { after, before, describe } from "node:test";
+import { after, afterEach, before, describe } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import * as z from "zod";
 import { codeAnswer } from "../../../src/api/portal-schemas.ts";
@@ -90,10 +90,12 @@ export function describePortal(
   const executablePath = chromiumPath();
   const skip = executablePath === null ? "no Chromium is installed" : false;
   describe(name, { skip }, () => {
-    let portal: (Portal & { stop(): Promise<void> }) | undefined;
+    let portal: Awaited<ReturnType<typeof startPortal>> | undefined;
     before(async () => {
       portal = await startPortal(executablePath ?? "", options);
     });
+    // A page that stays open goes on drawing and watching beside the next test.
+    afterEach(() => portal?.closePages());
     after(() => portal?.stop());
     tests(() => {
       assert.ok(portal !== undefined);
@@ -110,6 +112,9 @@ async function startPortal(executablePath: string, options: TestServiceOptions) 
     service,
     open: (path: string, openOptions: OpenOptions = {}) =>
       openPage({ browser, service: openOptions.service ?? service }, path, openOptions),
+    async closePages() {
+      await Promise.all(browser.contexts().map((context) => context.close()));
+    },
     async stop() {
       await browser.close();
       await service.stop();
@@ -177,6 +182,8 @@ async function inspect(
   only?: Size,
 ): Promise<void> {
   const before = page.viewportSize();
+  // A page on its way has no title yet.
+  await page.locator("h1").first().waitFor({ state: "attached" });
   await page.evaluate(await axeSource());
   for (const [size, viewport] of Object.entries(SIZES)) {
     if (only !== undefined && only !== size) continue;

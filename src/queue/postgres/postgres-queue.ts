@@ -2,7 +2,7 @@ import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import type { EndpointId, TenantId } from "../../shared/id.ts";
 import { requireHere, residentsOf, type Residence } from "../../database/residence.ts";
-import { inTransaction } from "../../database/transaction.ts";
+import { inTransaction, onConnection } from "../../database/transaction.ts";
 import {
   KeyReusedError,
   type AcceptedEvent,
@@ -106,7 +106,8 @@ async function acceptGroup(
   options: Parameters<typeof acceptEvents>[2],
 ): ReturnType<typeof acceptEvents> {
   const residents = residence === null ? null : residentsOf(residence, tenantsOf(events));
-  return acceptEvents(publisher, events, { ...options, residents });
+  // Waits for keys that are held end in errors, many a second.
+  return onConnection(publisher, (client) => acceptEvents(client, events, { ...options, residents }));
 }
 
 function tenantsOf(events: readonly NewEvent[]): TenantId[] {
