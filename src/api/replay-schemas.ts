@@ -18,7 +18,7 @@ export const replayInput = z
       .enum(REPLAY_SELECTIONS)
       .default("failed")
       .describe(
-        "`failed`: events whose newest attempt there failed. `missed`: events that the endpoint is subscribed to and that never had an attempt there, as they were accepted before it existed or while it was disabled. `all`: both, and the delivered. Never one that is pending there.",
+        "`failed`: events whose newest attempt there failed. `missed`: events that the endpoint is subscribed to and that never had an attempt there, as they were accepted before it existed or while it was disabled; not those older than the log. `all`: both, and the delivered. Never one that is pending there.",
       ),
     event_type: chosenTypes.describe(
       "A type, or with `.*` at its end every type below it. Absent: all types.",

@@ -1,7 +1,7 @@
 /** Which events a replay may send: pages of them in their order, with what became of each at the endpoint. */
 import type { Db } from "../database/pool.ts";
 import { idTimeMs, lowestIdAt, type EventId } from "../shared/id.ts";
-import type { Candidate, Judged, ReplayFilter } from "./replay.ts";
+import type { Candidate, Judged, ReplayFilter, ReplaySelection } from "./replay.ts";
 
 /** By how much clocks of processes may differ: an event's attempts have ids after its own. */
 export const CLOCKS_APART_MS = 3_600_000;
@@ -14,13 +14,26 @@ const FAILED = /* sql */ `SELECT DISTINCT event_id AS id FROM (
     ORDER BY d.event_id LIMIT $5
   ) AS failures`;
 // The collation is that of the index: see its migration.
-const ACCEPTED = /* sql */ `SELECT e.id FROM postern.events e
-  WHERE e.tenant_id COLLATE "C" = $1 AND e.id > $3 AND e.id < $4 ORDER BY e.id LIMIT $5`;
+const acceptedSql = (which: string): string => /* sql */ `SELECT e.id FROM postern.events e
+  WHERE e.tenant_id COLLATE "C" = $1 AND e.id > $3 AND e.id < $4 ${which} ORDER BY e.id LIMIT $5`;
+// Events outlive the log by days. Of one whose day the log has dropped nobody knows whether it was delivered.
+const LOGGED = /* sql */ `AND e.id >= (
+    SELECT (lpad(to_hex((extract(epoch FROM coalesce(
+        min(to_date(right(c.relname, 8), 'YYYYMMDD'))::timestamp AT TIME ZONE 'UTC', 'epoch')) * 1000)::bigint), 12, '0')
+      || repeat('0', 20))::uuid
+    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'postern.deliveries'::regclass AND c.relname ~ '_[0-9]{8}$'
+  )`;
+const PAGES: Record<ReplaySelection, string> = {
+  failed: FAILED,
+  missed: acceptedSql(LOGGED),
+  all: acceptedSql(""),
+};
 
 // What an event's attempts are is sorted behind OFFSET 0, so that no index of times can seem the better one.
 // Without the bounds of their ids each event is looked up in each day of the log, those to come included.
-const candidatesSql = (isByFailure: boolean): string => /* sql */ `
-  WITH page AS MATERIALIZED (${isByFailure ? FAILED : ACCEPTED}),
+const candidatesSql = (selection: ReplaySelection): string => /* sql */ `
+  WITH page AS MATERIALIZED (${PAGES[selection]}),
   pending AS MATERIALIZED (
     SELECT d.event_id FROM postern.dispatches d
     WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND NOT d.superseded AND d.event_id > $3 AND d.event_id < $4
@@ -74,8 +87,8 @@ export async function readCandidates(
 ): Promise<{ candidates: Candidate[]; isAll: boolean }> {
   const isByFailure = filter.selection === "failed";
   const { rows } = await db.query<CandidateRow>({
-    name: `read-candidates-${isByFailure ? "failed" : "accepted"}`,
-    text: candidatesSql(isByFailure),
+    name: `read-candidates-${filter.selection}`,
+    text: candidatesSql(filter.selection),
     values: valuesOf(filter, page),
   });
   // A failure is a row of its own: fewer events than rows does not mean that no more are left.
@@ -100,11 +113,11 @@ export async function groupAccepted(
 ): Promise<{ groups: CandidateGroup[]; isAll: boolean }> {
   const alike = `"isPending", "eventType", "eventVersion", "otherVersions", status, error, "responseStatus"`;
   const { rows } = await db.query<GroupRow>({
-    name: "group-accepted",
+    name: `group-accepted-${filter.selection}`,
     // In this order texts of ids sort as the ids do; PostgreSQL 15 finds no least id.
     text: /* sql */ `SELECT ${alike}, count(*)::int AS count,
         min("eventId"::text COLLATE "C") AS first, max("eventId"::text COLLATE "C") AS last
-      FROM (${candidatesSql(false)}) AS candidate GROUP BY ${alike}`,
+      FROM (${candidatesSql(filter.selection)}) AS candidate GROUP BY ${alike}`,
     values: valuesOf(filter, page),
   });
   const count = rows.reduce((sum, row) => sum + row.count, 0);

@@ -23,7 +23,8 @@ export type ReplayFilter = {
   to: Date;
   /**
    * `failed`: their newest attempt there failed. `missed`: the endpoint is
-   * subscribed to them, and they never had a dispatch there. `all`: both, and those delivered.
+   * subscribed to them, and they never had a dispatch there; none older than the log.
+   * `all`: both, and those delivered.
    */
   selection: ReplaySelection;
   /** A type, or with `.*` at its end every type below it. Null: any. */

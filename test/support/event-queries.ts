@@ -8,6 +8,7 @@ import * as accept from "../../src/queue/postgres/accept-store.ts";
 import * as once from "../../src/queue/postgres/once-store.ts";
 import { groupAccepted, readCandidates } from "../../src/replays/candidate-store.ts";
 import { groupFailures, sliceFailures } from "../../src/replays/failure-store.ts";
+import type { ReplaySelection } from "../../src/replays/replay.ts";
 import * as replays from "../../src/replays/replay-store.ts";
 import { ALL_SLOTS } from "../../src/queue/slots.ts";
 import { newEndpointId, newEventId, newReplayId, parseEventId } from "../../src/shared/id.ts";
@@ -26,7 +27,7 @@ const run = ({ tenantId, endpointId, replayId: id }: Rows) => ({
   id,
   leaseOwner: LEASE_OWNER,
 });
-const filter = ({ tenantId, endpointId }: Rows, selection: "failed" | "all") => ({
+const filter = ({ tenantId, endpointId }: Rows, selection: ReplaySelection) => ({
   tenantId,
   endpointId,
   selection,
@@ -55,6 +56,8 @@ export const asTenant: Record<string, Run> = {
     groupFailures(db, filter(rows, "failed"), { after: FIRST, upTo: rows.eventId }),
   "readCandidates, of all": async (db, rows) =>
     (await readCandidates(db, filter(rows, "all"), { after: FIRST, most: 5 })).candidates,
+  "readCandidates, of missed": async (db, rows) =>
+    (await readCandidates(db, filter(rows, "missed"), { after: FIRST, most: 5 })).candidates,
   lockRunningReplays: (db, { tenantId }) => replays.lockRunningReplays(db, tenantId),
   insertReplay: async (db, rows) => {
     await replays.insertReplay(db, {

@@ -1931,7 +1931,7 @@ export interface components {
              */
             to: string;
             /**
-             * @description `failed`: events whose newest attempt there failed. `missed`: events that the endpoint is subscribed to and that never had an attempt there, as they were accepted before it existed or while it was disabled. `all`: both, and the delivered. Never one that is pending there.
+             * @description `failed`: events whose newest attempt there failed. `missed`: events that the endpoint is subscribed to and that never had an attempt there, as they were accepted before it existed or while it was disabled; not those older than the log. `all`: both, and the delivered. Never one that is pending there.
              * @default failed
              * @enum {string}
              */
