@@ -4,7 +4,8 @@
 -- and leaves it for another call: retention never makes traffic wait for long.
 --
 -- Events stay five days longer, so that every automatic attempt in the log
--- still has its body, and as long as a dispatch or the outbox needs their day.
+-- still has its body, and a day of theirs that a dispatch or the outbox needs
+-- stays as long: a dispatch held at a disabled endpoint may need it for years.
 -- While a tenant is being moved, all of them stay: its dispatches come last.
 -- One partition a call, because dropping one locks its parent. Beside somebody
 -- who reads the log for long, one try a call, because traffic waits behind it.
@@ -13,7 +14,8 @@ RETURNS TABLE (partition text, holders text) LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   last_day date;
-  oldest_needed date;
+  needed_days date[];
+  needs_all boolean;
   name text;
   day date;
   parent text;
@@ -29,17 +31,20 @@ BEGIN
   -- The same for events, such as those that the outbox held for as long. One statement: an event that is
   -- relayed meanwhile is not in its snapshot. And no index: one pass over small tables, every ten minutes.
   WITH needed AS MATERIALIZED (
-    SELECT postern.day_of_id(event_id) AS first_day
+    SELECT DISTINCT postern.day_of_id(event_id) AS needed_day, false AS is_all
     FROM (
       SELECT event_id FROM postern.dispatches UNION ALL SELECT id FROM postern.outbox
-      UNION ALL SELECT '00000000-0000-7000-8000-000000000000' FROM postern.shard_tenants WHERE moving AND fenced
     ) AS waiting
-    ORDER BY event_id LIMIT 1
+    WHERE event_id < postern.lowest_id_at((last_day - 4)::timestamp AT TIME ZONE 'UTC')
+    UNION ALL
+    SELECT NULL, true FROM postern.shard_tenants WHERE moving AND fenced
   ), deleted AS (
     DELETE FROM postern.events_default
-    WHERE id < postern.lowest_id_at(least(last_day - 5, (SELECT first_day FROM needed))::timestamp AT TIME ZONE 'UTC')
+    WHERE id < postern.lowest_id_at(least(last_day - 5, (SELECT min(needed_day) FROM needed))::timestamp AT TIME ZONE 'UTC')
+      AND NOT EXISTS (SELECT FROM needed WHERE is_all)
   )
-  SELECT first_day INTO oldest_needed FROM needed;
+  SELECT coalesce(array_agg(needed_day) FILTER (WHERE NOT is_all), '{}'), coalesce(bool_or(is_all), false)
+    INTO needed_days, needs_all FROM needed;
   FOR name IN
     SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
     WHERE i.inhparent IN ('postern.events'::regclass, 'postern.deliveries'::regclass)
@@ -49,7 +54,8 @@ BEGIN
     day := to_date(right(name, 8), 'YYYYMMDD');
     parent := split_part(name, '_', 1);
     CONTINUE WHEN parent = ANY (locked);
-    CONTINUE WHEN day > CASE WHEN name LIKE 'events_%' THEN least(last_day - 5, oldest_needed - 1) ELSE last_day END;
+    CONTINUE WHEN day > last_day;
+    CONTINUE WHEN parent = 'events' AND (day > last_day - 5 OR needs_all OR day = ANY (needed_days));
     BEGIN
       EXECUTE format('DROP TABLE postern.%I', name);
       partition := name;
