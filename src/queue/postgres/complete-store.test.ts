@@ -125,6 +125,25 @@ it("adds no attempt at an endpoint that was deleted meanwhile", async () => {
   assert.deepEqual(await left(), { logged: 1, next: 0, exhausted: 1, sets: 1 });
 });
 
+it("holds the next attempt at an endpoint that is disabled, fetched or moved by then", async () => {
+  const { acme } = seeded;
+  const held = async (role: "worker" | "tenant", state: string) =>
+    inOneMoment(seeded.pool, async (session) => {
+      await session.query(`UPDATE postern.endpoints SET ${state} WHERE id = $1`, [acme.endpointId]);
+      await completeAttempts(session, [outcome()], "wait", role);
+      const { rows } = await session.query(
+        "SELECT held FROM postern.dispatches WHERE tenant_id = $1 AND event_id = $2 AND attempt = 2",
+        [acme.tenantId, acme.eventId],
+      );
+      return rows.map((row) => row.held);
+    });
+  for (const role of ["worker", "tenant"] as const) {
+    for (const state of ["enabled = false, disabled_reason = 'gone'", "mode = 'pull'", "moving = true"])
+      assert.deepEqual(await held(role, state), [true], `${role}: ${state}`);
+    assert.deepEqual(await held(role, "description = 'as before'"), [false], role);
+  }
+});
+
 it("leaves nothing of an attempt that lost its lease", async () => {
   const given = outcome();
   await complete({ ...given, dispatch: { ...given.dispatch, leaseId: randomUUID() } });

@@ -98,7 +98,7 @@ const FOLLOWED = /* sql */ `, followed AS (
       INSERT INTO postern.dispatches
         (tenant_id, endpoint_id, id, event_id, event_type, version, attempt, due_at, claimable_at, held)
       SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, version, attempt + 1,
-        now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms', held
+        now() + next_delay_ms * interval '1 ms', now() + next_delay_ms * interval '1 ms', held OR is_held
       FROM done WHERE goes_on
     )`;
 
@@ -117,7 +117,8 @@ const headerSets = new HeaderSets();
  * endpoint can come of the two. A batch of delivered outcomes locks no
  * endpoint, so for it the order of the dispatches is all there is.
  *
- * Whether an endpoint was deleted is read with its lock: an endpoint whose lock
+ * Whether an endpoint was deleted, or holds its dispatches by now, as one that this very
+ * attempt had disabled, is read with its lock: an endpoint whose lock
  * another transaction has is neither alive nor deleted, and with `skip` what
  * needs to know is left for another call.
  */
@@ -190,13 +191,14 @@ function readyGoingOnSql(kind: Kind, whenLocked: "skip" | "wait"): string {
       SELECT e.* FROM (
         SELECT DISTINCT tenant_id, endpoint_id FROM given WHERE next_delay_ms IS NOT NULL ORDER BY 1, 2
       ) AS wanted CROSS JOIN LATERAL (
-        SELECT tenant_id, id, deleted_at IS NULL AS is_alive FROM postern.endpoints
+        SELECT tenant_id, id, deleted_at IS NULL AS is_alive, NOT enabled OR mode = 'pull' OR moving AS is_held
+        FROM postern.endpoints
         WHERE tenant_id = wanted.tenant_id AND id = wanted.endpoint_id
         FOR SHARE ${lockOption(whenLocked)}
       ) AS e
     ), ready AS MATERIALIZED (
       -- To sort all of them has every endpoint locked before the first dispatch.
-      SELECT given.*, given.next_delay_ms IS NOT NULL AND endpoint.is_alive AS may_go_on
+      SELECT given.*, given.next_delay_ms IS NOT NULL AND endpoint.is_alive AS may_go_on, endpoint.is_held
       FROM given LEFT JOIN endpoint
         ON endpoint.tenant_id = given.tenant_id AND endpoint.id = given.endpoint_id
       WHERE given.next_delay_ms IS NULL OR endpoint.id IS NOT NULL
