@@ -202,6 +202,38 @@ describe("what storage remembers", () => {
     ]);
   });
 
+  it("of an export that is over goes after the retention, behind its archives", async () => {
+    const made = async (error: string, status: string, age: string) =>
+      String(
+        await t.value(
+          `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, error, updated_at)
+            VALUES ('acme', gen_random_uuid(), 'max', now() - interval '1 h', now(), $2, $1, now() - $3::interval)
+            RETURNING id::text`,
+          [error, status, age],
+        ),
+      );
+    const archive = (name: string, of: string, state: string, age: string) =>
+      insertObject(name, state, age, { kind: "export", of, at: "1" });
+    await made("failed", "failed", "3 days 1 ms");
+    await made("failed on the day", "failed", "2 days 23:59:59.999");
+    await made("queued", "queued", "4 days");
+    await made("running", "running", "4 days");
+    await archive("a", await made("archive purged before", "expired", "9 days"), "purged", "3 days 1 ms");
+    await archive("b", await made("archive purged on the day", "expired", "9 days"), "purged", "2 days");
+    await archive("c", await made("archive lost", "expired", "9 days"), "missing", "8 days");
+    const anothers = await made("another's object", "failed", "9 days");
+    await insertObject("d", "expired", "9 days", { kind: "request_body", of: anothers });
+    // The archive and its export, the failed one, and the one whose id a body happens to have.
+    assert.equal(await forgetStorage(), 4);
+    assert.deepEqual(await t.names("SELECT error AS name FROM postern.storage_exports ORDER BY 1"), [
+      "archive lost",
+      "archive purged on the day",
+      "failed on the day",
+      "queued",
+      "running",
+    ]);
+  });
+
   it("of grants and events goes after the retention; the last event stays", async () => {
     await t.rows(
       `INSERT INTO postern.storage_grants SELECT name, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(),
@@ -249,6 +281,9 @@ const GOING = {
     'bucket', n, 0, '', '', 'purged', now() - interval '9 days', NULL, NULL, NULL FROM generate_series(1, 2) n`,
   storage_grants: `SELECT 'acme', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), now() - interval '9 days'
     FROM generate_series(1, 2)`,
+  storage_exports: `(tenant_id, id, requested_by, from_at, to_at, status, updated_at)
+    SELECT 'acme', gen_random_uuid(), 'max', now() - interval '1 h', now(), 'failed', now() - interval '9 days'
+    FROM generate_series(1, 2)`,
   // Of which the last stays.
   storage_events: `SELECT 'acme', n, 'a', 'bucket', 'key', gen_random_uuid(), now() - interval '9 days'
     FROM generate_series(1, 3) n`,
@@ -274,7 +309,7 @@ it("whoever forgets passes by what somebody else holds, and does not wait for it
     `SELECT postern.forget_deleted_endpoints(3) AS endpoints, postern.forget_header_sets(3, 10) AS sets,
       postern.forget_old_storage(3) AS storage`,
   );
-  assert.deepEqual(forgotten, [{ endpoints: 1, sets: 1, storage: 3 }]);
+  assert.deepEqual(forgotten, [{ endpoints: 1, sets: 1, storage: 4 }]);
 });
 
 describe("a retention of 0 days, or of null", () => {
