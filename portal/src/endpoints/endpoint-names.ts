@@ -38,6 +38,13 @@ export function useUnknownName(deleted: string): (id: string) => string {
   return (id) => (data === undefined ? `… ${id.slice(-MARK_LENGTH)}` : deleted);
 }
 
+/** How a list names any endpoint: by its own name, or as `useUnknownName` says. */
+export function useEndpointName(deleted: string): (id: string) => string {
+  const names = useEndpointNames();
+  const unknownName = useUnknownName(deleted);
+  return (id) => names.get(id) ?? unknownName(id);
+}
+
 /** Reads the endpoints anew for ids that are not among them: each may have been made since. */
 export function useEndpointsOf(ids: readonly string[]): void {
   const queryClient = useQueryClient();

@@ -3,7 +3,7 @@ import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { api, ApiError, type Schemas } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
-import { useEndpointNames, useUnknownName } from "../../endpoints/endpoint-names.ts";
+import { useEndpointName, useEndpointNames, useUnknownName } from "../../endpoints/endpoint-names.ts";
 import { useListKeys } from "../../shell/list-keys.ts";
 import { Page } from "../../shell/page.tsx";
 import { useTexts } from "../../texts/texts.ts";
@@ -138,7 +138,7 @@ function Filters({ search }: { search: Search }) {
 
 function Entries({ entries, query }: { entries: readonly Entry[]; query: ReturnType<typeof useEntries> }) {
   const t = useTexts(texts);
-  const endpoints = useEndpointNames();
+  const nameOf = useEndpointName(t.deletedEndpoint);
   const list = useListKeys();
   return (
     <div ref={list}>
@@ -147,7 +147,7 @@ function Entries({ entries, query }: { entries: readonly Entry[]; query: ReturnT
         className="divide-y divide-line overflow-clip rounded-xl border border-line bg-surface"
       >
         {entries.map((entry) => (
-          <EntryRow key={entry.id} entry={entry} endpoints={endpoints} />
+          <EntryRow key={entry.id} entry={entry} nameOf={nameOf} />
         ))}
       </ul>
       <p className="p-4 text-center text-sm text-muted">
@@ -163,16 +163,15 @@ function Entries({ entries, query }: { entries: readonly Entry[]; query: ReturnT
   );
 }
 
-type EntryProps = { entry: Entry; endpoints: ReturnType<typeof useEndpointNames> };
+type EntryProps = { entry: Entry; nameOf: (endpointId: string) => string };
 
-function EntryRow({ entry, endpoints }: EntryProps) {
+function EntryRow({ entry, nameOf }: EntryProps) {
   const t = useTexts(texts);
   const names = useTexts(actionTexts);
   const format = useFormat();
   const at = new Date(entry.at);
   const { sub, type } = entry.actor;
   const endpoint = entry.endpoint_id;
-  const unknownName = useUnknownName(t.deletedEndpoint);
   return (
     <li>
       <details className="group">
@@ -191,7 +190,7 @@ function EntryRow({ entry, endpoints }: EntryProps) {
             <span className="font-medium">{names[entry.action]}</span>
             {endpoint !== null && (
               <span className="block truncate text-sm text-muted" translate="no">
-                {endpoints.get(endpoint) ?? unknownName(endpoint)}
+                {nameOf(endpoint)}
               </span>
             )}
           </span>

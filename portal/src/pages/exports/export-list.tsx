@@ -2,7 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
-import { useEndpointNames, useUnknownName } from "../../endpoints/endpoint-names.ts";
+import { useEndpointName } from "../../endpoints/endpoint-names.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { useListKeys } from "../../shell/list-keys.ts";
 import { useTexts } from "../../texts/texts.ts";
@@ -139,11 +139,10 @@ function useArchive({ status, object_id: id }: Export) {
 function Filter({ one }: { one: Export }) {
   const t = useTexts(texts);
   const own = useTexts(uiTexts);
-  const names = useEndpointNames();
-  const unknownName = useUnknownName(t.unknownEndpoint);
+  const nameOf = useEndpointName(t.unknownEndpoint);
   const { endpoint_id: endpoint, event_type: type, delivery_status: status, formats } = one;
   const parts = [
-    endpoint === null ? t.allEndpoints : (names.get(endpoint) ?? unknownName(endpoint)),
+    endpoint === null ? t.allEndpoints : nameOf(endpoint),
     type ?? t.allTypes,
     status === null ? t.anyStatus : own[status],
     formats.map((format) => t.formats[format]).join(", "),
