@@ -127,11 +127,16 @@ export function EndpointForm({ endpoint, isBusy, error, onSubmit }: FormProps) {
           {endpoint === null ? t.create : t.save}
         </Button>
         {endpoint === null ? (
-          <LinkButton to="/endpoints" onClick={discard}>
+          <LinkButton to="/endpoints" disabled={isBusy} onClick={discard}>
             {t.cancel}
           </LinkButton>
         ) : (
-          <LinkButton to="/endpoints/$endpointId" params={{ endpointId: endpoint.id }} onClick={discard}>
+          <LinkButton
+            to="/endpoints/$endpointId"
+            params={{ endpointId: endpoint.id }}
+            disabled={isBusy}
+            onClick={discard}
+          >
             {t.cancel}
           </LinkButton>
         )}

@@ -4,6 +4,7 @@ import { api, bodyOf } from "../../api/client.ts";
 import { EndpointForm } from "../../endpoints/endpoint-form.tsx";
 import { requestOf } from "../../endpoints/endpoint-input.ts";
 import { SecretDialog } from "../../endpoints/secret-dialog.tsx";
+import { useStayWhile } from "../../endpoints/use-stay-while.ts";
 import { forgetDraft } from "../../session/drafts.ts";
 import { useDraftName, usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
@@ -24,7 +25,13 @@ function NewEndpointPage() {
   });
   const navigate = useNavigate();
   const leaveTo = (endpointId: string): void =>
-    void navigate({ to: "/endpoints/$endpointId", params: { endpointId }, replace: true });
+    void navigate({
+      to: "/endpoints/$endpointId",
+      params: { endpointId },
+      replace: true,
+      ignoreBlocker: true,
+    });
+  useStayWhile(creation.isPending || creation.isSuccess);
   return (
     <Page title={t.title} above={<BackLink to="/endpoints">{t.back}</BackLink>}>
       {mayWrite ? (

@@ -5,6 +5,7 @@ import { endpointHealthQuery } from "../../api/queries.ts";
 import { useFormat, useNow } from "../../display/format.ts";
 import { nameOf } from "../../endpoints/endpoint-names.ts";
 import { SecretDialog } from "../../endpoints/secret-dialog.tsx";
+import { useStayWhile } from "../../endpoints/use-stay-while.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { AskDialog } from "../../ui/dialog.tsx";
@@ -87,6 +88,7 @@ function RotateForm({ endpoint: { id: endpointId, url } }: { endpoint: Endpoint 
   const [isTried, setIsTried] = useState(false);
   const former = useFormer(endpointId);
   const rotation = useRotation(endpointId, wanted);
+  useStayWhile(rotation.isPending || rotation.isSuccess);
   const seconds = graceSeconds(wanted.grace, wanted.count, wanted.unit);
   const set = (change: Partial<Wanted>): void => setWanted({ ...wanted, ...change });
   const submit = (event: FormEvent<HTMLFormElement>): void => {
