@@ -64,6 +64,53 @@ describePortal(
       assert.equal(await top(), before);
     });
 
+    it("leads to its neighbours in the log, also when the log's filters leave it out", async () => {
+      await prepare(portal(), "neighbours", 2);
+      // Newest first; the filter leaves out those at /works.
+      const all = await deliveriesOf(portal(), "neighbours");
+      const left = all.filter(({ status }) => status === "delivered")[1];
+      const [newest, oldest] = all.filter(({ status }) => status === "failed");
+      const { page } = await portal().open(`/log?status=failed&d=${left?.id}`, {
+        grant: { tenant_id: "neighbours" },
+      });
+      const drawer = page.getByRole("dialog");
+      const newer = drawer.getByRole("button", { name: "Newer" });
+      const older = drawer.getByRole("button", { name: "Older" });
+      const isAt = (id: string | undefined) => page.waitForURL((url) => url.searchParams.get("d") === id);
+      await page.locator("[data-row]").nth(1).waitFor();
+      await newer.click();
+      const above = all.findLast(({ id, status }) => status === "failed" && id > (left?.id ?? ""));
+      await isAt(above?.id);
+      await page.goto(`${portal().service.url}/portal/log?status=failed&d=${oldest?.id}`);
+      await page.locator("[data-row]").nth(1).waitFor();
+      await drawer.getByText("Timeline").waitFor();
+      assert.equal(await older.getAttribute("aria-disabled"), "true");
+      await newer.click();
+      await isAt(newest?.id);
+      assert.equal(await newer.getAttribute("aria-disabled"), "true");
+      await older.click();
+      await isAt(oldest?.id);
+    });
+
+    it("goes on to rows of the log that were not read yet", async () => {
+      const { id } = await addEndpoint(portal(), "long", "/works");
+      const { pool } = portal().service.database;
+      const sql = async (text: string, values?: unknown[]) => (await pool.query(text, values)).rows;
+      const row = { tenant: "'long'", endpoint: `'${id}'::uuid`, isFailed: "false" };
+      await seedDeliveries({ sql }, { total: 60, days: 1 }, row);
+      const all = await deliveriesOf(portal(), "long", "limit=60");
+      const { page } = await portal().open("/log?range=7d", { grant: { tenant_id: "long" } });
+      await page.locator("[data-row]").first().click();
+      const drawer = page.getByRole("dialog", { name: "invoice.paid" });
+      for (const { id: did } of all.slice(1)) {
+        await drawer
+          .getByRole("button", { name: "Older" })
+          .and(page.locator(":not([aria-disabled])"))
+          .click();
+        await page.waitForURL((url) => url.searchParams.get("d") === did);
+      }
+    });
+
     it("leads to the check of its signature, which takes the command of curl", async () => {
       const endpoint = await addEndpoint(portal(), "checks", "/works");
       const rotated = await portal().service.call("POST", `/api/webhooks/${endpoint.id}/rotate-secret`, {

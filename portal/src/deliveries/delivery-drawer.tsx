@@ -10,7 +10,7 @@ import { useShortcuts } from "../shell/shortcuts.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "../ui/button.tsx";
 import { Drawer } from "../ui/drawer.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { Icon, type IconName } from "../ui/icon.tsx";
 import { Failed, Loading } from "../ui/states.tsx";
 import { UrlText } from "../ui/url-text.tsx";
 import { causeOf, useCauseTexts } from "./cause.ts";
@@ -22,10 +22,12 @@ import { Timeline } from "./timeline.tsx";
 
 const KEPT_CHARACTERS = 1000;
 
-type DrawerProps = { deliveryId: string; onClose: () => void; onMove: (step: number) => void };
+/** Undefined at an end of the list. */
+type Moves = { onNewer: (() => void) | undefined; onOlder: (() => void) | undefined };
+type DrawerProps = Moves & { deliveryId: string; onClose: () => void };
 
 /** One delivery beside the list that it was chosen from. */
-export function DeliveryDrawer({ deliveryId, onClose, onMove }: DrawerProps) {
+export function DeliveryDrawer({ deliveryId, onClose, onNewer, onOlder }: DrawerProps) {
   const t = useTexts(texts);
   const { data, error, refetch } = useQuery({
     queryKey: ["delivery", deliveryId],
@@ -51,12 +53,12 @@ export function DeliveryDrawer({ deliveryId, onClose, onMove }: DrawerProps) {
       }
       actions={
         <>
-          <Button kind="quiet" icon="up" aria-label={t.newer} onClick={() => onMove(-1)} />
-          <Button kind="quiet" icon="down" aria-label={t.older} onClick={() => onMove(1)} />
+          <MoveButton icon="up" label={t.newer} onMove={onNewer} />
+          <MoveButton icon="down" label={t.older} onMove={onOlder} />
         </>
       }
     >
-      <Keys onMove={onMove} />
+      <Keys onNewer={onNewer} onOlder={onOlder} />
       {delivery !== undefined ? (
         <Shown key={delivery.id} delivery={delivery} />
       ) : error === null ? (
@@ -68,14 +70,29 @@ export function DeliveryDrawer({ deliveryId, onClose, onMove }: DrawerProps) {
   );
 }
 
+type MoveProps = { icon: IconName; label: string; onMove: (() => void) | undefined };
+
+/** It keeps the focus at the end of the list. */
+function MoveButton({ icon, label, onMove }: MoveProps) {
+  return (
+    <Button
+      kind="quiet"
+      icon={icon}
+      aria-label={label}
+      aria-disabled={onMove === undefined || undefined}
+      onClick={onMove}
+    />
+  );
+}
+
 /** Within the drawer, so that these are its keys. */
-function Keys({ onMove }: Pick<DrawerProps, "onMove">) {
+function Keys({ onNewer, onOlder }: Moves) {
   const t = useTexts(texts);
   const { help } = useTexts(shellTexts);
   const [hasHelp, setHasHelp] = useState(false);
   useShortcuts([
-    { key: "j", about: t.nextKey, run: () => onMove(1) },
-    { key: "k", about: t.previousKey, run: () => onMove(-1) },
+    { key: "j", about: t.nextKey, run: () => onOlder?.() },
+    { key: "k", about: t.previousKey, run: () => onNewer?.() },
     { key: "?", about: help, run: () => setHasHelp(true) },
   ]);
   return <ShortcutHelp isOpen={hasHelp} onClose={() => setHasHelp(false)} />;

@@ -35,7 +35,7 @@ export function Button({
     <button
       type="button"
       {...rest}
-      aria-disabled={isBusy || undefined}
+      {...(isBusy && { "aria-disabled": true })}
       onClick={isBusy ? (event) => event.preventDefault() : rest.onClick}
       className={classes(look, className, children === undefined)}
     >

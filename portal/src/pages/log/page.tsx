@@ -12,7 +12,7 @@ import { focusTitle } from "../../ui/focus.ts";
 import { Part } from "../../ui/part.tsx";
 import { Empty, Failed, Loading, useIsLoading } from "../../ui/states.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import type { TailState } from "./live-tail.ts";
+import type { Row, TailState } from "./live-tail.ts";
 import { LogRows } from "./log-rows.tsx";
 import {
   exportOf,
@@ -52,11 +52,8 @@ function LogPage() {
   };
   // Beside the drawer the log stays where it is.
   const open = (id: string | undefined): void => set({ d: id }, { resetScroll: false });
-  const move = (step: number): void => {
-    const place = log.rows.findIndex(({ id }) => id === d);
-    const row = log.rows[place + step];
-    if (d !== undefined && row !== undefined) set({ d: row.id }, { replace: true, resetScroll: false });
-  };
+  const moveTo = (row: Row | undefined) =>
+    row && ((): void => set({ d: row.id }, { replace: true, resetScroll: false }));
   const queryClient = useQueryClient();
   const readAnew = (): void => {
     log.forget();
@@ -102,7 +99,13 @@ function LogPage() {
       />
       {d !== undefined && (
         <Part>
-          <DeliveryDrawer deliveryId={d} onClose={() => open(undefined)} onMove={move} />
+          <DeliveryDrawer
+            deliveryId={d}
+            onClose={() => open(undefined)}
+            // By their ids, newest first: a link may have opened one that the rows leave out.
+            onNewer={moveTo(log.rows.findLast(({ id }) => id > d))}
+            onOlder={moveTo(log.rows.find(({ id }) => id < d))}
+          />
         </Part>
       )}
     </Page>
