@@ -104,6 +104,46 @@ describePortal("the portal's shell", {}, (portal) => {
     assert.equal(await page.getByRole("textbox", { name: "URL" }).inputValue(), "https://example.com/kept");
   });
 
+  it("loads a part that got lost when one tries again", async () => {
+    const { page, inspect } = await portal().open("/endpoints", {
+      expects: /ERR_FAILED|part could not be loaded/,
+    });
+    await page.getByText("No endpoint yet").waitFor();
+    const lost = page.getByText("This could not be loaded");
+    const again = page.getByRole("button", { name: "Try again" });
+    const part = /(?:search-dialog|display-menu-open)-/;
+    const lose = () => page.route(part, (route) => route.abort());
+    await lose();
+    await page.keyboard.press("/");
+    await lost.waitFor();
+    await inspect();
+    await again.click();
+    await lost.waitFor();
+    await page.unroute(part);
+    await again.click();
+    await page.getByRole("dialog", { name: "Search" }).waitFor();
+    assert.equal(await lost.count(), 0);
+    await page.keyboard.press("Escape");
+    await lose();
+    await page.getByRole("button", { name: "Display, sign out" }).click();
+    await lost.waitFor();
+    await page.unroute(part);
+    await page.getByRole("button", { name: "Display, sign out" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).waitFor();
+  });
+
+  it("loads a page whose script got lost when one tries again", async () => {
+    const { page } = await portal().open("/endpoints", { expects: /ERR_FAILED/ });
+    await page.getByText("No endpoint yet").waitFor();
+    const script = /\/assets\/page-/;
+    await page.route(script, (route) => route.abort());
+    await page.getByRole("link", { name: "Audit log" }).click();
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    await page.unroute(script);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Audit log" }).waitFor();
+  });
+
   it("says when its main part cannot be loaded", async () => {
     const { page } = await portal().open("/endpoints", { expects: /ERR_FAILED/ });
     await page.getByText("No endpoint yet").waitFor();

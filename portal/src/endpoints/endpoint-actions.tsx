@@ -1,12 +1,12 @@
-import { lazy } from "react";
 import type { Endpoint } from "../api/client.ts";
 import { useTexts } from "../texts/texts.ts";
 import { MoreMenu } from "../ui/action-menu.tsx";
 import { nameOf } from "./endpoint-names.ts";
 import { texts } from "./texts.ts";
+import { lazyPart } from "../ui/lazy-part.tsx";
 
-const OpenActions = lazy(() =>
-  import("./endpoint-actions-open.tsx").then(({ OpenActions }) => ({ default: OpenActions })),
+const OpenActions = lazyPart(() =>
+  import("./endpoint-actions-open.tsx").then(({ OpenActions }) => OpenActions),
 );
 
 type ActionsProps = { endpoint: Endpoint; onDeleted?: () => Promise<void> };

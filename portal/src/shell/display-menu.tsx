@@ -1,11 +1,11 @@
-import { lazy } from "react";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { LazyPopup } from "../ui/lazy-popup.tsx";
 import { texts } from "./texts.ts";
+import { lazyPart } from "../ui/lazy-part.tsx";
 
-const OpenDisplayMenu = lazy(() =>
-  import("./display-menu-open.tsx").then(({ OpenDisplayMenu }) => ({ default: OpenDisplayMenu })),
+const OpenDisplayMenu = lazyPart(() =>
+  import("./display-menu-open.tsx").then(({ OpenDisplayMenu }) => OpenDisplayMenu),
 );
 
 export function DisplayMenu({

@@ -1,5 +1,5 @@
 import { Navigate, Outlet, useMatches, useRouter } from "@tanstack/react-router";
-import { lazy, useDeferredValue, useEffect, useState } from "react";
+import { useDeferredValue, useEffect, useState } from "react";
 import { useIsOperator } from "../session/permissions.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -13,17 +13,16 @@ import { texts } from "./texts.ts";
 import { Who } from "./who.tsx";
 import { focusTitle } from "../ui/focus.ts";
 import { Part } from "../ui/part.tsx";
+import { lazyPart } from "../ui/lazy-part.tsx";
 
-const SearchDialog = lazy(() =>
-  import("../search/search-dialog.tsx").then(({ SearchDialog }) => ({ default: SearchDialog })),
+const SearchDialog = lazyPart(() =>
+  import("../search/search-dialog.tsx").then(({ SearchDialog }) => SearchDialog),
 );
 
-const NavigationDrawer = lazy(() =>
-  import("./navigation-drawer.tsx").then(({ NavigationDrawer }) => ({ default: NavigationDrawer })),
+const NavigationDrawer = lazyPart(() =>
+  import("./navigation-drawer.tsx").then(({ NavigationDrawer }) => NavigationDrawer),
 );
-const ShortcutHelp = lazy(() =>
-  import("./shortcut-help.tsx").then(({ ShortcutHelp }) => ({ default: ShortcutHelp })),
-);
+const ShortcutHelp = lazyPart(() => import("./shortcut-help.tsx").then(({ ShortcutHelp }) => ShortcutHelp));
 
 const SEARCH_KEYS = ["/", "Ctrl+k"];
 const MAIN = "content";

@@ -1,9 +1,10 @@
-import { lazy, type ReactElement, type ReactNode } from "react";
+import { type ReactElement, type ReactNode } from "react";
 import { Icon } from "./icon.tsx";
 import { LazyPopup } from "./lazy-popup.tsx";
 import type { Action } from "./menu.tsx";
+import { lazyPart } from "./lazy-part.tsx";
 
-const OpenMenu = lazy(() => import("./action-menu-open.tsx").then(({ OpenMenu }) => ({ default: OpenMenu })));
+const OpenMenu = lazyPart(() => import("./action-menu-open.tsx").then(({ OpenMenu }) => OpenMenu));
 
 /** Three dots, and behind them what one can do with the thing beside. */
 export function ActionMenu({ label, actions }: { label: string; actions: readonly Action[] }) {

@@ -1,5 +1,8 @@
 import { useState, type ReactElement, type ReactNode } from "react";
+import { useTexts } from "../texts/texts.ts";
 import { Part } from "./part.tsx";
+import { texts } from "./texts.ts";
+import { toast } from "./toast.tsx";
 
 type LazyPopupProps = {
   kind: "menu" | "dialog";
@@ -14,10 +17,8 @@ type LazyPopupProps = {
 
 /** The button of a menu or a dialog. What that needs is loaded when somebody first opens it. */
 export function LazyPopup({ kind, label, className, children, render }: LazyPopupProps) {
-  /** How often it was asked for; what cannot be loaded says so each time. */
-  const [asked, setAsked] = useState(0);
-  const isWanted = asked > 0;
-  const ask = (): void => setAsked(asked + 1);
+  const t = useTexts(texts);
+  const [isWanted, setIsWanted] = useState(false);
   const makeButton = (onClick?: () => void) => (
     <button
       type="button"
@@ -32,10 +33,14 @@ export function LazyPopup({ kind, label, className, children, render }: LazyPopu
     </button>
   );
   return isWanted ? (
-    <Part key={asked} fallback={makeButton()} lost={makeButton(ask)}>
+    <Part
+      fallback={makeButton()}
+      lost={makeButton}
+      onLost={() => toast({ title: t.lostTitle, about: t.lost, isBad: true })}
+    >
       {render(makeButton())}
     </Part>
   ) : (
-    makeButton(ask)
+    makeButton(() => setIsWanted(true))
   );
 }

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
-import { lazy } from "react";
 import type { Endpoint } from "../../api/client.ts";
 import { endpointQuery } from "../../api/queries.ts";
 import { usePermissions } from "../../session/permissions.ts";
@@ -14,9 +13,10 @@ import { UrlText } from "../../ui/url-text.tsx";
 import { Rotation } from "./rotation.tsx";
 import { TABS } from "./tabs.ts";
 import { texts } from "./texts.ts";
+import { lazyPart } from "../../ui/lazy-part.tsx";
 
-const Verify = lazy(() => import("./verify.tsx").then(({ Verify }) => ({ default: Verify })));
-const Debugger = lazy(() => import("./debugger.tsx").then(({ Debugger }) => ({ default: Debugger })));
+const Verify = lazyPart(() => import("./verify.tsx").then(({ Verify }) => Verify));
+const Debugger = lazyPart(() => import("./debugger.tsx").then(({ Debugger }) => Debugger));
 
 const PATH = "/endpoints/$endpointId/secret";
 const route = getRouteApi(PATH);

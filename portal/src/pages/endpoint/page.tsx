@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
-import { lazy, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { asApiError, type Endpoint, type Schemas } from "../../api/client.ts";
 import { endpointHealthQuery, endpointQuery, endpointStatsQuery } from "../../api/queries.ts";
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
@@ -23,8 +23,9 @@ import { EndpointFacts } from "./endpoint-facts.tsx";
 import { RANGE_MS, RANGES } from "./range.ts";
 import { Replays } from "./replays.tsx";
 import { texts } from "./texts.ts";
+import { lazyPart } from "../../ui/lazy-part.tsx";
 
-const NewReplay = lazy(() => import("./new-replay.tsx").then(({ NewReplay }) => ({ default: NewReplay })));
+const NewReplay = lazyPart(() => import("./new-replay.tsx").then(({ NewReplay }) => NewReplay));
 
 const route = getRouteApi("/endpoints/$endpointId");
 export const page = createLazyRoute("/endpoints/$endpointId")({ component: EndpointPage });

@@ -1,5 +1,4 @@
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
-import { lazy } from "react";
 import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -10,8 +9,9 @@ import { ExportList } from "./export-list.tsx";
 import { FileList } from "./file-list.tsx";
 import { texts } from "./texts.ts";
 import { Part } from "../../ui/part.tsx";
+import { lazyPart } from "../../ui/lazy-part.tsx";
 
-const NewExport = lazy(() => import("./new-export.tsx").then(({ NewExport }) => ({ default: NewExport })));
+const NewExport = lazyPart(() => import("./new-export.tsx").then(({ NewExport }) => NewExport));
 
 const route = getRouteApi("/exports");
 export const page = createLazyRoute("/exports")({ component: ExportsPage });

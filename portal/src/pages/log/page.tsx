@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
-import { lazy, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
 import { useFormat } from "../../display/format.ts";
 import { useEndpointsOf } from "../../endpoints/endpoint-names.ts";
@@ -25,9 +25,10 @@ import {
 } from "./log-search.ts";
 import { texts } from "./texts.ts";
 import { useLog } from "./use-log.ts";
+import { lazyPart } from "../../ui/lazy-part.tsx";
 
-const DeliveryDrawer = lazy(() =>
-  import("../../deliveries/delivery-drawer.tsx").then(({ DeliveryDrawer }) => ({ default: DeliveryDrawer })),
+const DeliveryDrawer = lazyPart(() =>
+  import("../../deliveries/delivery-drawer.tsx").then(({ DeliveryDrawer }) => DeliveryDrawer),
 );
 
 const route = getRouteApi("/log");
