@@ -46,5 +46,47 @@ describePortal(
       await page.getByRole("radio", { name: "Failing 1" }).waitFor();
       await page.getByRole("link", { name: "/fails" }).waitFor();
     });
+
+    it("says why replays could not be read, and when to try again", async () => {
+      const [{ id }] = await prepare(portal(), "replays", 1);
+      const { page, inspect } = await portal().open("/events", {
+        grant: { tenant_id: "replays" },
+        expects: EXPECTED,
+      });
+      const path = /\/api\/replays/;
+      const replays = page.getByRole("region", { name: "Replays" });
+      for (const [seconds, wait] of [
+        ["3600", "Wait 1 hour and try again."],
+        ["300", "Wait 5 minutes and try again."],
+        ["61", "Wait 2 minutes and try again."],
+        ["5", "Wait 5 seconds and try again."],
+      ] as const) {
+        await page.route(path, (route) => route.fulfill({ ...REFUSED, headers: { "Retry-After": seconds } }));
+        await page.goto(`${portal().service.url}/portal/endpoints/${id}`);
+        await replays.getByText(wait).waitFor();
+      }
+      await inspect();
+      await page.unroute(path);
+      await replays.getByRole("button", { name: "Try again" }).click();
+      await replays.getByText("No replay yet.").waitFor();
+    });
+
+    it("says that a delivery's other attempts could not be read", async () => {
+      await prepare(portal(), "timeline", 1);
+      const { page, inspect } = await portal().open("/events", {
+        grant: { tenant_id: "timeline" },
+        expects: EXPECTED,
+      });
+      const path = /\/api\/events\/[0-9a-f-]+$/;
+      await page.route(path, (route) => route.fulfill(REFUSED));
+      await page.goto(`${portal().service.url}/portal/log`);
+      await page.locator("[data-row]").first().click();
+      const drawer = page.getByRole("dialog");
+      await drawer.getByText("Too many requests").waitFor();
+      await inspect();
+      await page.unroute(path);
+      await drawer.getByRole("button", { name: "Try again" }).click();
+      await drawer.getByText("At other endpoints").waitFor();
+    });
   },
 );

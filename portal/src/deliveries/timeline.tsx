@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { api, bodyOf, type Schemas } from "../api/client.ts";
+import { api, asApiError, bodyOf, type Schemas } from "../api/client.ts";
 import { useFormat, useNow } from "../display/format.ts";
-import { useEndpointNames, useUnknownName } from "../endpoints/endpoint-names.ts";
+import { useEndpointName } from "../endpoints/endpoint-names.ts";
 import { useTexts } from "../texts/texts.ts";
+import { Unread } from "../ui/states.tsx";
 import { causeOf, useCauseTexts } from "./cause.ts";
 import { texts } from "./drawer-texts.ts";
 import { StatusIcon } from "./status-mark.tsx";
@@ -26,13 +27,21 @@ export function Timeline({
   deliveryId: string;
 }) {
   const t = useTexts(texts);
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ["events", eventId],
     queryFn: ({ signal }) =>
       bodyOf(api.GET("/api/events/{event_id}", { signal, params: { path: { event_id: eventId } } })),
     refetchInterval: ({ state }) => msToNext(state.data?.endpoints ?? []),
   });
-  if (data === undefined) return null;
+  if (data === undefined) {
+    if (error === null || asApiError(error).kind === "absent") return null;
+    return (
+      <section className="mt-6">
+        <h3 className="mb-2 font-semibold">{t.timeline}</h3>
+        <Unread about={t.timelineUnread} error={error} onRetry={() => void refetch()} />
+      </section>
+    );
+  }
   const own = data.endpoints.find((one) => one.endpoint_id === endpointId);
   const others = data.endpoints.filter((one) => one !== own);
   return (
@@ -115,8 +124,7 @@ function Attempts({ at, deliveryId }: { at: AtEndpoint; deliveryId: string }) {
 
 function Elsewhere({ at }: { at: AtEndpoint }) {
   const t = useTexts(texts);
-  const unknownName = useUnknownName(t.deletedEndpoint);
-  const name = useEndpointNames().get(at.endpoint_id) ?? unknownName(at.endpoint_id);
+  const name = useEndpointName(t.deletedEndpoint)(at.endpoint_id);
   const newest = at.attempts.toSorted((one, other) => (one.id < other.id ? 1 : -1))[0];
   const status = at.state === "held" ? "pending" : at.state;
   return (

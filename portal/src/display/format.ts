@@ -51,15 +51,11 @@ function makeFormat({ locale, zone }: Display) {
     shortClock: (at: Date) => shortClock().format(at),
     milliseconds: (ms: number) =>
       ms < 1000 ? `${number().format(Math.round(ms))} ms` : `${number().format(Math.round(ms / 100) / 10)} s`,
-    /** A length of time by its two greatest units, for example "2 hr, 5 min". */
-    span(seconds: number) {
-      const parts = spanParts(Math.max(0, Math.round(seconds)));
-      return parts
-        .map(([unit, count]) =>
-          new Intl.NumberFormat(tag, { style: "unit", unit, unitDisplay: "short" }).format(count),
-        )
-        .join(" ");
-    },
+    /** A length of time by its two greatest units, for example "2 hr 5 min". */
+    span: (seconds: number) => span(tag, seconds, "short"),
+    /** How long one waits, never too short: for example "1 hour", "2 minutes" for 61 seconds. */
+    wait: (seconds: number) =>
+      span(tag, seconds > MINUTE_S ? Math.ceil(seconds / MINUTE_S) * MINUTE_S : seconds, "long"),
     /** For example "3 min. ago". */
     ago(at: Date, now: Date) {
       const [count, unit] = agoOf((at.getTime() - now.getTime()) / 1000);
@@ -74,10 +70,17 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make());
 }
 
+function span(tag: string, seconds: number, unitDisplay: "short" | "long"): string {
+  return spanParts(Math.max(0, Math.round(seconds)))
+    .map(([unit, count]) => new Intl.NumberFormat(tag, { style: "unit", unit, unitDisplay }).format(count))
+    .join(" ");
+}
+
+const MINUTE_S = 60;
 const SPANS = [
   ["day", 86_400],
   ["hour", 3600],
-  ["minute", 60],
+  ["minute", MINUTE_S],
   ["second", 1],
 ] as const;
 

@@ -1,6 +1,7 @@
 /** What stands in place of content: loading, nothing there, an error, no permission. */
 import { useDeferredValue, type ReactNode } from "react";
 import { asApiError, type ApiError, type Schemas } from "../api/client.ts";
+import { useFormat } from "../display/format.ts";
 import { useTexts } from "../texts/texts.ts";
 import { Button } from "./button.tsx";
 import { focusAround } from "./focus.ts";
@@ -40,6 +41,7 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
 
 export function useErrorText() {
   const t = useTexts(texts);
+  const format = useFormat();
   return (error: ApiError): { title: string; about: string } => {
     switch (error.kind) {
       case "network":
@@ -50,7 +52,10 @@ export function useErrorText() {
       case "absent":
         return { title: t.absentTitle, about: t.absent };
       case "limited":
-        return { title: t.limitedTitle, about: t.limited(error.retryAfterS) };
+        return {
+          title: t.limitedTitle,
+          about: t.limited(error.retryAfterS === null ? null : format.wait(error.retryAfterS)),
+        };
       case "refused":
         return {
           title: t.refusedTitle,
@@ -69,48 +74,42 @@ function issueText({ path, message }: Schemas["Issue"], words: Readonly<Record<s
   return name === undefined ? text : `${name}: ${text}`;
 }
 
-/** In place of figures: 0 would be read as a count. */
-export function Unread({ about, error, onRetry }: { about: string; error: unknown; onRetry: () => void }) {
+/** Of what could not be read. It goes once that is read anew. */
+function RetryButton({ onRetry, small = false }: { onRetry: () => void; small?: boolean }) {
   const t = useTexts(texts);
-  const { title } = useErrorText()(asApiError(error));
   const retry = (): void => {
     focusAround();
     onRetry();
   };
   return (
-    <p role="alert" className="flex flex-wrap items-center gap-2 text-bad">
-      {about} {title}.
-      <Button small icon="retry" onClick={retry}>
-        {t.tryAgain}
-      </Button>
-    </p>
+    <Button small={small} icon="retry" onClick={retry}>
+      {t.tryAgain}
+    </Button>
+  );
+}
+
+/** In place of figures, since 0 would be read as a count, or of a section. */
+export function Unread({ about, error, onRetry }: { about: string; error: unknown; onRetry: () => void }) {
+  const errorText = useErrorText()(asApiError(error));
+  return (
+    <div role="alert" className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <p className="text-bad">
+        {about} {errorText.title}.
+      </p>
+      <RetryButton small onRetry={onRetry} />
+    </div>
   );
 }
 
 /** For a query that has no data to show. */
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
-  const t = useTexts(texts);
   const known = asApiError(error);
   const { title, about } = useErrorText()(known);
   const icon = known.kind === "forbidden" ? "key" : known.kind === "absent" ? "search" : "alert";
-  const retry = (): void => {
-    focusAround();
-    onRetry?.();
-  };
   const canRetry = onRetry !== undefined && known.kind !== "forbidden" && known.kind !== "absent";
   return (
     <div role="alert">
-      <Empty
-        icon={icon}
-        title={title}
-        {...(canRetry && {
-          action: (
-            <Button icon="retry" onClick={retry}>
-              {t.tryAgain}
-            </Button>
-          ),
-        })}
-      >
+      <Empty icon={icon} title={title} {...(canRetry && { action: <RetryButton onRetry={onRetry} /> })}>
         {about}
       </Empty>
     </div>

@@ -10,7 +10,7 @@ export const texts = defineTexts({
     tryAgain: "Try again",
     loading: "Loading …",
     lostTitle: "This could not be loaded",
-    lost: "Check your connection, and reload the page.",
+    lost: "Check your connection and try again. If it stays so, reload the page.",
     networkTitle: "No connection to the service",
     network: "No answer came. A change may have been made all the same: look before you try again.",
     faultTitle: "Something went wrong in the service",
@@ -20,8 +20,7 @@ export const texts = defineTexts({
     forbiddenTitle: "Not allowed",
     forbidden: "Your session lacks the permission. Ask an owner of your account.",
     limitedTitle: "Too many requests",
-    limited: (seconds: number | null) =>
-      seconds === null ? "Wait a moment and try again." : `Wait ${seconds} s and try again.`,
+    limited: (wait: string | null) => `Wait ${wait ?? "a moment"} and try again.`,
     refusedTitle: "The service refused this",
     issues: {
       unknown_event_type: "no such event type",
@@ -54,7 +53,7 @@ export const texts = defineTexts({
     tryAgain: "Noch einmal versuchen",
     loading: "Wird geladen …",
     lostTitle: "Das konnte nicht geladen werden",
-    lost: "Prüfen Sie Ihre Verbindung und laden Sie die Seite neu.",
+    lost: "Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal. Bleibt es so, laden Sie die Seite neu.",
     networkTitle: "Keine Verbindung zum Dienst",
     network:
       "Es kam keine Antwort. Eine Änderung kann trotzdem geschehen sein: Sehen Sie nach, bevor Sie es noch einmal versuchen.",
@@ -66,10 +65,8 @@ export const texts = defineTexts({
     forbiddenTitle: "Nicht erlaubt",
     forbidden: "Ihrer Sitzung fehlt die Berechtigung. Fragen Sie einen Inhaber Ihres Kontos.",
     limitedTitle: "Zu viele Anfragen",
-    limited: (seconds: number | null) =>
-      seconds === null
-        ? "Warten Sie einen Moment und versuchen Sie es noch einmal."
-        : `Warten Sie ${seconds} s und versuchen Sie es noch einmal.`,
+    limited: (wait: string | null) =>
+      `Warten Sie ${wait ?? "einen Moment"} und versuchen Sie es noch einmal.`,
     refusedTitle: "Der Dienst hat das abgelehnt",
     issues: {
       unknown_event_type: "diesen Ereignistyp gibt es nicht",

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState, type RefObject } from "react";
+import { useEffect, useId, useRef, useState, type RefObject } from "react";
 import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { usePermissions } from "../../session/permissions.ts";
@@ -7,7 +7,7 @@ import { useTexts } from "../../texts/texts.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { AskDialog } from "../../ui/dialog.tsx";
-import { useErrorText } from "../../ui/states.tsx";
+import { Failed, useErrorText } from "../../ui/states.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { texts } from "./replay-texts.ts";
 
@@ -32,8 +32,9 @@ type ReplaysProps = {
 
 export function Replays({ endpointId, started, onNew }: ReplaysProps) {
   const t = useTexts(texts);
+  const heading = useId();
   const { mayWrite } = usePermissions();
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ["replays"],
     queryFn: ({ signal }) => bodyOf(api.GET("/api/replays", { signal, params: { query: { limit: 100 } } })),
     refetchInterval: ({ state }) =>
@@ -42,9 +43,11 @@ export function Replays({ endpointId, started, onNew }: ReplaysProps) {
   useStatsAfter(data?.replays ?? []);
   const own = (data?.replays ?? []).filter((one) => one.endpoint_id === endpointId).slice(0, MAX_SHOWN);
   return (
-    <section className="mt-8">
+    <section aria-labelledby={heading} className="mt-8">
       <div className="mb-2 flex items-center gap-3">
-        <h2 className="flex-1 text-lg font-semibold">{t.title}</h2>
+        <h2 id={heading} className="flex-1 text-lg font-semibold">
+          {t.title}
+        </h2>
         {mayWrite && (
           <Button small icon="retry" onClick={onNew}>
             {t.start}
@@ -52,6 +55,7 @@ export function Replays({ endpointId, started, onNew }: ReplaysProps) {
         )}
       </div>
       <p className="mb-3 text-muted">{t.about}</p>
+      {data === undefined && error !== null && <Failed error={error} onRetry={() => void refetch()} />}
       {data !== undefined && own.length === 0 && <p className="text-muted">{t.none}</p>}
       {own.length > 0 && (
         <ul className="divide-y divide-line rounded-xl border border-line bg-surface">
