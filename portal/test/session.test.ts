@@ -69,6 +69,26 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
     await page.getByText("You are signed out").waitFor();
   });
 
+  it("lasts as long on a computer whose clock is wrong", async () => {
+    for (const minutes of [-60, 14, 60]) {
+      const { page } = await portal().open("/endpoints", { isSignedIn: false });
+      let renewals = 0;
+      page.on("request", (request) => (renewals += Number(request.url().endsWith("/renew"))));
+      await page.clock.install({ time: Date.now() + minutes * 60_000 });
+      await page.goto(await codeUrl(portal().service, "/endpoints"));
+      await page.getByRole("heading", { name: "Endpoints" }).waitFor();
+      await page.clock.fastForward("12:00");
+      await page.reload();
+      await page.getByRole("heading", { name: "Endpoints" }).waitFor();
+      assert.equal(renewals, 0);
+      await page.clock.fastForward("02:00");
+      await eventually(async () => renewals === 1);
+      await page.getByRole("link", { name: "Deliveries" }).click();
+      await page.getByRole("heading", { name: "Deliveries" }).waitFor();
+      assert.equal(renewals, 1);
+    }
+  });
+
   it("says what to do without a session, and where a code is no good", async () => {
     const without = await portal().open("/endpoints", { isSignedIn: false });
     await without.page.getByText("Open the portal from your application").waitFor();

@@ -10,7 +10,7 @@ import { forgetDrafts } from "./drafts.ts";
 /** Whose session it is and what it may do. */
 export type Session = components["schemas"]["Session"];
 
-/** `session`: null for an operator's. */
+/** Its times are of this computer's clock, which may be wrong. `session`: null for an operator's. */
 export type Token = { token: string; expiresAt: number; endsAt: number; session: Session | null };
 
 /** `unopened`: the code was not good. `ended`: the session is over. `left`: the person ended it. */
@@ -137,7 +137,8 @@ async function ask(method: string, path: string, json?: unknown, token?: string)
       },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
-    if (response.ok) return { kind: "token", token: parseToken(await response.json()) };
+    const aheadMs = msAhead(response);
+    if (response.ok) return { kind: "token", token: parseToken(await response.json(), aheadMs) };
     const isRefused = response.status < 500 && response.status !== 429;
     return { kind: isRefused ? "refused" : "failed" };
   } catch {
@@ -145,13 +146,19 @@ async function ask(method: string, path: string, json?: unknown, token?: string)
   }
 }
 
+/** By how much this computer's clock is ahead of the service's; negative where it is behind. */
+function msAhead(response: Response): number {
+  const answeredAt = Date.parse(response.headers.get("Date") ?? "");
+  return Number.isNaN(answeredAt) ? 0 : Date.now() - answeredAt;
+}
+
 /** Throws where a process of before an upgrade answered, which says nothing of the session. */
-function parseToken(answer: components["schemas"]["PortalToken"]): Token {
+function parseToken(answer: components["schemas"]["PortalToken"], aheadMs: number): Token {
   if (!isSession(answer.session)) throw new Error("the answer has no session");
   return {
     token: answer.token,
-    expiresAt: Date.parse(answer.expires_at),
-    endsAt: Date.parse(answer.ends_at),
+    expiresAt: Date.parse(answer.expires_at) + aheadMs,
+    endsAt: Date.parse(answer.ends_at) + aheadMs,
     session: answer.session,
   };
 }
