@@ -47,22 +47,36 @@ export function TimeFields({ times, onChange, fault }: TimeFieldsProps) {
   );
 }
 
+/** Null for a field without a time. */
+export type Times = { from: Date | null; to: Date | null };
+
 /** `isOpen`: without an end it goes up to now, and on. */
-export function faultOf(times: FieldTimes, zone: Zone, isOpen: boolean): TimesFault | undefined {
-  const from = timeOf(times.from, zone);
-  const to = timeOf(times.to, zone);
+export function faultOf({ from, to }: Times, isOpen: boolean): TimesFault | undefined {
   if (from === null) return { end: "from", kind: "noTime" };
   if (to === null) return isOpen ? undefined : { end: "to", kind: "noTime" };
   return to <= from ? { end: "to", kind: "wrongOrder" } : undefined;
 }
 
-/** Null for a field without a time. */
-export function timeOf(field: string, zone: Zone): Date | null {
+/**
+ * `first`: what the fields began with. Unchanged, they still mean just that: they
+ * have no seconds, and do not tell the hour from its repetition when clocks go back.
+ */
+export function timesOf(fields: FieldTimes, first: Times, zone: Zone): Times {
+  return { from: timeOf(fields.from, first.from, zone), to: timeOf(fields.to, first.to, zone) };
+}
+
+export function fieldsOf({ from, to }: Times, zone: Zone): FieldTimes {
+  return { from: fieldOf(from, zone), to: fieldOf(to, zone) };
+}
+
+function timeOf(field: string, first: Date | null, zone: Zone): Date | null {
+  if (field === fieldOf(first, zone)) return first;
   const at = new Date(zone === "utc" ? `${field}Z` : field);
   return Number.isNaN(at.getTime()) ? null : at;
 }
 
-export function fieldOf(at: Date, zone: Zone): string {
+function fieldOf(at: Date | null, zone: Zone): string {
+  if (at === null) return "";
   const shiftMs = zone === "utc" ? 0 : at.getTimezoneOffset() * 60_000;
   return new Date(at.getTime() - shiftMs).toISOString().slice(0, "2000-01-01T00:00".length);
 }

@@ -11,7 +11,14 @@ import { Field, INPUT, leadToFault, Segments } from "../../ui/field.tsx";
 import { pageTitle } from "../../ui/focus.ts";
 import { useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
-import { faultOf, fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
+import {
+  faultOf,
+  fieldsOf,
+  TimeFields,
+  timesOf,
+  type FieldTimes,
+  type Times,
+} from "../../ui/time-fields.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { EXPORT_STATUSES, EXPORT_TIMES } from "./kinds.ts";
 import { texts } from "./texts.ts";
@@ -23,6 +30,8 @@ const FORMATS = ["ndjson", "csv", "parquet"] as const;
 
 type Request = Schemas["CreateExportRequest"];
 type Wanted = FieldTimes & {
+  /** What the fields of a time of one's own began with. */
+  first: Times;
   time: (typeof TIME_NAMES)[number];
   endpoint: string;
   type: string;
@@ -108,7 +117,7 @@ function TimeChoice({ wanted, onChange, isTried }: ChoiceProps) {
           label={t.time}
           value={wanted.time}
           options={TIME_NAMES.map((value) => ({ value, label: t.times[value] }))}
-          onChoose={(time) => onChange({ ...(time === "own" && timesOf(wanted, zone)), time })}
+          onChoose={(time) => onChange({ ...(time === "own" && ownTime(wanted, zone)), time })}
         />
       </div>
       {wanted.time === "own" && (
@@ -116,7 +125,7 @@ function TimeChoice({ wanted, onChange, isTried }: ChoiceProps) {
           <TimeFields
             times={wanted}
             onChange={({ from, to }) => onChange({ from, to })}
-            fault={isTried ? faultOf(wanted, zone, false) : undefined}
+            fault={isTried ? faultOf(timesOf(wanted, wanted.first, zone), false) : undefined}
           />
         </div>
       )}
@@ -125,10 +134,11 @@ function TimeChoice({ wanted, onChange, isTried }: ChoiceProps) {
 }
 
 /** A time of one's own begins with that which was chosen before. */
-function timesOf({ time, from, to }: Wanted, zone: Zone): FieldTimes {
-  if (time === "own") return { from, to };
+function ownTime({ time, from, to, first }: Wanted, zone: Zone): Pick<Wanted, "from" | "to" | "first"> {
+  if (time === "own") return { from, to, first };
   const now = new Date();
-  return { from: fieldOf(new Date(now.getTime() - TIMES[time]), zone), to: fieldOf(now, zone) };
+  const chosen = { from: new Date(now.getTime() - TIMES[time]), to: now };
+  return { ...fieldsOf(chosen, zone), first: chosen };
 }
 
 function LogChoice({ wanted, onChange }: ChoiceProps) {
@@ -236,10 +246,14 @@ function FormatChoice({ wanted, onChange, isTried }: ChoiceProps) {
 }
 
 function wantedOf({ range = "7d", from, to, endpoint, type, status }: Chosen, zone: Zone): Wanted {
+  const first =
+    from === undefined
+      ? { from: null, to: null }
+      : { from: new Date(from), to: to === undefined ? new Date() : new Date(to) };
   return {
     time: from === undefined ? range : "own",
-    from: from === undefined ? "" : fieldOf(new Date(from), zone),
-    to: from === undefined ? "" : fieldOf(to === undefined ? new Date() : new Date(to), zone),
+    ...fieldsOf(first, zone),
+    first,
     endpoint: endpoint ?? "",
     type: type ?? "",
     status: status ?? "",
@@ -250,9 +264,11 @@ function wantedOf({ range = "7d", from, to, endpoint, type, status }: Chosen, zo
 /** Null while something that must be given is not, or is wrong. */
 function requestOf(wanted: Wanted, zone: Zone, now: Date): Request | null {
   const { time, endpoint, type, status, formats } = wanted;
-  if (time === "own" && faultOf(wanted, zone, false) !== undefined) return null;
-  const from = time === "own" ? timeOf(wanted.from, zone) : new Date(now.getTime() - TIMES[time]);
-  const to = time === "own" ? timeOf(wanted.to, zone) : now;
+  const { from, to } =
+    time === "own"
+      ? timesOf(wanted, wanted.first, zone)
+      : { from: new Date(now.getTime() - TIMES[time]), to: now };
+  if (faultOf({ from, to }, false) !== undefined) return null;
   if (formats.length === 0 || from === null || to === null) return null;
   return {
     from: from.toISOString(),

@@ -2,7 +2,7 @@ import { useState, type FormEvent } from "react";
 import { useDisplay } from "../../display/display.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Segments } from "../../ui/field.tsx";
-import { faultOf, fieldOf, TimeFields, timeOf, type FieldTimes } from "../../ui/time-fields.tsx";
+import { faultOf, fieldsOf, TimeFields, timesOf, type FieldTimes } from "../../ui/time-fields.tsx";
 import { RANGE_NAMES, type Change, type LogSearch, type Span } from "./log-search.ts";
 import { texts } from "./texts.ts";
 
@@ -34,7 +34,7 @@ export function TimeChoice({ search, span, onChange }: TimeProps) {
 /** Looked at once a person leaves a field or presses Enter: a year is typed digit by digit. */
 export function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
   const { zone } = useDisplay();
-  const shown = { from: fieldOf(span.from, zone), to: span.to === null ? "" : fieldOf(span.to, zone) };
+  const shown = fieldsOf(span, zone);
   const [times, setTimes] = useState(shown);
   const [asked, setAsked] = useState(shown);
   const [known, setKnown] = useState(shown);
@@ -43,9 +43,8 @@ export function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
     // From elsewhere, as by the chart. What was typed here stays, and so does what is typed since.
     if (!isSame(asked, shown)) setTimes(shown);
   }
-  const from = timeOf(times.from, zone);
-  const to = timeOf(times.to, zone);
-  const fault = faultOf(times, zone, true);
+  const { from, to } = timesOf(times, span, zone);
+  const fault = faultOf({ from, to }, true);
   const look = (event?: FormEvent): void => {
     event?.preventDefault();
     if (from === null || fault !== undefined || isSame(times, shown)) return;
