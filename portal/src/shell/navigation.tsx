@@ -43,7 +43,7 @@ function Entry({ to, nav, onChoose }: NavEntry & { onChoose?: () => void }) {
       <Link
         to={to}
         onClick={onChoose}
-        className="flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted hover:bg-hover hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-ink aria-[current=page]:[&_svg]:text-accent forced-colors:aria-[current=page]:bg-[SelectedItem] forced-colors:aria-[current=page]:text-[SelectedItemText]"
+        className="flex items-center gap-2.5 rounded-md px-2.5 py-1.5 text-muted hover:bg-hover hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-ink aria-[current=page]:[&_svg]:text-accent forced-colors:aria-[current=page]:forced-color-adjust-none forced-colors:aria-[current=page]:bg-[SelectedItem] forced-colors:aria-[current=page]:text-[SelectedItemText] forced-colors:aria-[current=page]:[&_svg]:text-inherit"
       >
         <Icon name={nav.icon} />
         {label}

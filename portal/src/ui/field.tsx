@@ -81,12 +81,12 @@ type SegmentsProps<Value extends string> = {
 export function Segments<Value extends string>({ label, value, options, onChoose }: SegmentsProps<Value>) {
   const name = useId();
   return (
-    <fieldset className="inline-flex max-w-full min-w-0 overflow-x-auto rounded-md border border-line bg-sunken p-0.5">
+    <fieldset className="relative inline-flex max-w-full min-w-0 overflow-x-auto rounded-md border border-line bg-sunken p-0.5">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label
           key={option.value}
-          className="rounded px-2.5 py-1 text-sm whitespace-nowrap text-muted select-none hover:text-ink forced-colors:has-checked:bg-[SelectedItem] forced-colors:has-checked:text-[SelectedItemText] has-checked:bg-surface has-checked:text-ink has-checked:shadow-[0_1px_2px_var(--shadow)] has-focus-visible:outline-2 has-focus-visible:outline-accent"
+          className="rounded px-2.5 py-1 text-sm whitespace-nowrap text-muted select-none hover:text-ink forced-colors:has-checked:forced-color-adjust-none forced-colors:has-checked:bg-[SelectedItem] forced-colors:has-checked:text-[SelectedItemText] has-checked:bg-surface has-checked:text-ink has-checked:shadow-[0_1px_2px_var(--shadow)] has-focus-visible:outline-2 has-focus-visible:outline-accent"
         >
           <input
             type="radio"
@@ -97,7 +97,9 @@ export function Segments<Value extends string>({ label, value, options, onChoose
           />
           {option.label}
           {/* The space is heard, or "All 5" would be "All5". */}
-          {option.count !== undefined && <span className="tabular ml-0.5 text-faint"> {option.count}</span>}
+          {option.count !== undefined && (
+            <span className="tabular ml-0.5 text-faint forced-colors:text-inherit"> {option.count}</span>
+          )}
         </label>
       ))}
     </fieldset>
