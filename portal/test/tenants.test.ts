@@ -28,9 +28,12 @@ describePortal(
       await page.getByRole("button", { name: "Open as globex" }).click();
       await page.getByText("audit log says that you opened it").waitFor();
       await inspect("tenant-open");
+      const before = await page.evaluate("history.length");
       await page.getByRole("button", { name: "Open as", exact: true }).click();
       await page.getByRole("heading", { level: 1, name: "Endpoints" }).waitFor();
       await page.getByText("Read only").first().waitFor();
+      // Back leads to no page that this session lacks.
+      assert.equal(await page.evaluate("history.length"), before);
       await page.getByRole("link", { name: "Audit log" }).click();
       await page.getByRole("listitem").getByText("Portal opened for somebody").first().waitFor();
     });

@@ -131,7 +131,8 @@ function OpenAs({ id }: { id: string }) {
     async onSuccess({ url }) {
       const opening = openSession(new URLSearchParams(new URL(url).hash.slice(1)).get("code") ?? "");
       // No page is shown while a session opens, so none asks with the wrong one.
-      await navigate({ to: "/endpoints" });
+      // Back leads to no page of the operator's: the new session has none.
+      await navigate({ to: "/endpoints", replace: true });
       await opening;
     },
     onError: (error) => toast({ ...errorText(asApiError(error)), isBad: true }),
