@@ -64,6 +64,18 @@ describePortal(
       assert.equal(await top(), before);
     });
 
+    it("is copied as curl also where the browser has no clipboard, as without TLS", async () => {
+      await prepare(portal(), "copies", 1);
+      const { page } = await portal().open("/log?status=failed", { grant: { tenant_id: "copies" } });
+      await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');
+      await page.locator("[data-row]").click();
+      await page.getByRole("button", { name: "Copy as curl" }).click();
+      await page.getByText("Copied").waitFor();
+      const other = await page.context().newPage();
+      await other.goto(`${portal().service.url}/portal`);
+      assert.match(String(await other.evaluate("navigator.clipboard.readText()")), /^curl /);
+    });
+
     it("leads to its neighbours in the log, also when the log's filters leave it out", async () => {
       await prepare(portal(), "neighbours", 2);
       // Newest first; the filter leaves out those at /works.

@@ -11,7 +11,7 @@ export function CopyButton({ text, label, small = true }: { text: string; label?
   const [isCopied, setIsCopied] = useState(false);
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(text);
+      await copyText(text);
       setIsCopied(true);
       setTimeout(() => setIsCopied(false), SHOWN_MS);
     } catch {
@@ -23,4 +23,27 @@ export function CopyButton({ text, label, small = true }: { text: string; label?
       <span aria-live="polite">{isCopied ? t.copied : (label ?? t.copy)}</span>
     </Button>
   );
+}
+
+/** Throws where the browser refuses. */
+async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch (error) {
+    // Without TLS there is no such clipboard. The older way works there.
+    if (!copyByEvent(text)) throw error;
+  }
+}
+
+function copyByEvent(text: string): boolean {
+  let isTaken = false;
+  const take = (event: ClipboardEvent): void => {
+    event.clipboardData?.setData("text/plain", text);
+    event.preventDefault();
+    isTaken = true;
+  };
+  document.addEventListener("copy", take, { once: true });
+  document.execCommand("copy");
+  document.removeEventListener("copy", take);
+  return isTaken;
 }
