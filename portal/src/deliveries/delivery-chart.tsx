@@ -91,7 +91,7 @@ export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) 
         {note !== undefined ? (
           <span className="text-muted">{note}</span>
         ) : (
-          onBrush !== undefined && <span className="hidden text-muted sm:inline">{t.hint}</span>
+          onBrush !== undefined && <span className="hidden text-muted sm:inline print:hidden">{t.hint}</span>
         )}
         <span className="ml-auto">{children}</span>
       </figcaption>
