@@ -6,7 +6,13 @@ import { describePortal } from "./support/portal.ts";
 import { addEndpoint } from "./support/tenant.ts";
 
 const TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-/** Runs in the page. */
+/** Run in the page. */
+const isInSightOf = (label: Locator): Promise<boolean> =>
+  label.evaluate((element) => {
+    const { left, right } = element.getBoundingClientRect();
+    const around = element.parentElement?.getBoundingClientRect();
+    return around !== undefined && left >= around.left && right <= around.right;
+  });
 const adjustOf = (control: Locator) =>
   control.evaluate(
     (element) => element.ownerDocument.defaultView?.getComputedStyle(element).forcedColorAdjust,
@@ -29,6 +35,22 @@ describePortal("the portal for who sees little", { env: { RATE_LIMIT_WRITES: "0"
       await page.getByRole("heading").first().waitFor();
       assert.equal(await page.evaluate(TOO_WIDE), 0, path);
     }
+  });
+
+  it("has what is chosen in sight, of more choices than have room", async () => {
+    const { id } = await addEndpoint(portal(), "acme", "/chosen");
+    const { page } = await portal().open(`/endpoints/${id}/secret?tab=verify&language=rust`, {
+      size: "phone",
+    });
+    const choices = page.getByRole("group", { name: "Language" });
+    const isInSight = (name: string) => isInSightOf(choices.locator("label", { hasText: name }));
+    await choices.waitFor();
+    assert.equal(await isInSight("Rust"), true);
+    assert.equal(await isInSight("Node"), false);
+    assert.equal(await page.evaluate("scrollY"), 0);
+    await page.goto(`${portal().service.url}/portal/endpoints/${id}/secret?tab=verify&language=python`);
+    await choices.waitFor();
+    assert.equal(await isInSight("Node"), true);
   });
 
   it("shows which choice is made in colours that the system forces", async () => {

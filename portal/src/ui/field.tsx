@@ -1,4 +1,4 @@
-import { useId, type InputHTMLAttributes, type ReactNode, type Ref } from "react";
+import { useId, useLayoutEffect, useRef, type InputHTMLAttributes, type ReactNode, type Ref } from "react";
 import { Icon } from "./icon.tsx";
 
 export const INPUT =
@@ -80,8 +80,13 @@ type SegmentsProps<Value extends string> = {
 /** A choice of few, all in sight. */
 export function Segments<Value extends string>({ label, value, options, onChoose }: SegmentsProps<Value>) {
   const name = useId();
+  const place = useRef<HTMLFieldSetElement>(null);
+  useLayoutEffect(() => showChosen(place.current), [value]);
   return (
-    <fieldset className="relative inline-flex max-w-full min-w-0 overflow-x-auto rounded-md border border-line bg-sunken p-0.5">
+    <fieldset
+      ref={place}
+      className="relative inline-flex max-w-full min-w-0 overflow-x-auto rounded-md border border-line bg-sunken p-0.5"
+    >
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label
@@ -104,4 +109,13 @@ export function Segments<Value extends string>({ label, value, options, onChoose
       ))}
     </fieldset>
   );
+}
+
+/** Of more choices than have room; without a scroll of the page. */
+function showChosen(place: HTMLFieldSetElement | null): void {
+  const chosen = place?.querySelector("input:checked")?.closest("label");
+  if (place === null || chosen === null || chosen === undefined) return;
+  const { offsetLeft: start, offsetWidth: width } = chosen;
+  const isInSight = start >= place.scrollLeft && start + width <= place.scrollLeft + place.clientWidth;
+  if (!isInSight) place.scrollLeft = start - (place.clientWidth - width) / 2;
 }
