@@ -54,15 +54,16 @@ export const nameServer = z.string().refine((text) => {
 export const databaseUrl = z
   .string()
   .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
-  .superRefine((url, context) => {
-    const fault = databaseUrlFault(url);
-    if (fault !== null) context.addIssue({ code: "custom", message: fault });
-  });
+  .superRefine(refuseBy(databaseUrlFault));
 
-export const headerToken = z.string().superRefine((token, context) => {
-  const fault = headerTokenFault(token);
-  if (fault !== null) context.addIssue({ code: "custom", message: fault });
-});
+export const headerToken = z.string().superRefine(refuseBy(headerTokenFault));
+
+function refuseBy(faultOf: (text: string) => string | null) {
+  return (text: string, context: z.RefinementCtx): void => {
+    const fault = faultOf(text);
+    if (fault !== null) context.addIssue({ code: "custom", message: fault });
+  };
+}
 
 export const durationMs = z.string().transform((text, context) => {
   const ms = parseDurationMs(text);

@@ -48,7 +48,7 @@ export function importWebhooks({ value, placeOf }: LinedFile): Imported {
       imported.entries.push(entry);
       if (!hasExample) imported.notes.push(`${place}: ${name} has no example: write its payloadShape`);
     } catch (error) {
-      faults.push(`${place}: ${name}: ${reasonOf(error)}`);
+      faults.push(`${place}: ${name}: ${faultTextOf(error)}`);
     }
   }
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
@@ -103,7 +103,7 @@ function exampleOf(
   return all.map((one) => object.safeParse(one).data).find((one) => one !== undefined);
 }
 
-function reasonOf(error: unknown): string {
+function faultTextOf(error: unknown): string {
   if (error instanceof z.ZodError) {
     return error.issues.map(({ path, message }) => `${path.join(".")} ${message}`.trim()).join("; ");
   }

@@ -128,10 +128,10 @@ export class HeldKeys {
   }
 
   #divide(group: Entry[], error: unknown): void {
-    const tenants = [...Map.groupBy(group, ({ event }) => event.tenantId).values()];
-    const keys = [...Map.groupBy(group, ({ event }) => event.idempotencyKey).values()];
-    if (tenants.length === 1 && keys.length === 1) return this.#rest(group, error);
-    for (const part of partsOf(tenants.length > 1 ? tenants : keys)) this.#put(part);
+    const tenants = Map.groupBy(group, ({ event }) => event.tenantId);
+    const units = tenants.size > 1 ? tenants : Map.groupBy(group, ({ event }) => event.idempotencyKey);
+    if (units.size === 1) return this.#rest(group, error);
+    for (const part of partsOf([...units.values()])) this.#put(part);
   }
 
   #rest(entries: Entry[], error: unknown): void {

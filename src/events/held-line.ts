@@ -7,8 +7,13 @@
  */
 import type { NewEvent } from "../queue/queue.ts";
 
-export const FIRST_PAUSE_MS = 50;
-export const LONGEST_PAUSE_MS = 500;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
+
+/** Until a key that is held is tried again, from the pause before; null for the first. */
+export function pauseAfter(pauseMs: number | null): number {
+  return pauseMs === null ? FIRST_PAUSE_MS : Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+}
 
 export type Waiting = {
   event: NewEvent;
@@ -49,7 +54,7 @@ export class HeldLine<Entry extends Waiting> {
       known.entries.push(...entries);
       return null;
     }
-    const pauseMs = known === undefined ? FIRST_PAUSE_MS : Math.min(2 * known.pauseMs, LONGEST_PAUSE_MS);
+    const pauseMs = pauseAfter(known?.pauseMs ?? null);
     const together = [...entries, ...(known?.entries ?? [])];
     this.#held.set(key, { entries: together, pauseMs, isResting: true, refusal });
     return pauseMs;
@@ -88,7 +93,7 @@ export class HeldLine<Entry extends Waiting> {
 
   /** The largest has most that need not wait. */
   #takeLargestPart(): Entry[] | null {
-    const largest = Math.max(...this.#parts.map(({ length }) => length));
+    const largest = this.#parts.reduce((most, { length }) => Math.max(most, length), 0);
     const place = this.#parts.findIndex(({ length }) => length === largest);
     return this.#parts.splice(place, 1)[0] ?? null;
   }

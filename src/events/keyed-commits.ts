@@ -8,12 +8,13 @@ import type { AcceptedEvent, NewEvent } from "../queue/queue.ts";
 import { sleep, systemClock, type Clock } from "../shared/clock.ts";
 import { GroupCommit, type Rest } from "../shared/group-commit.ts";
 import { HeldKeys, LOCK_WAIT_MS, PATIENCE_MS, type AcceptKeyed } from "./held-keys.ts";
-import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from "./held-line.ts";
+import { pauseAfter } from "./held-line.ts";
 
 /** How long a group waits for its keys: longer than concurrent requests with one key take to commit. */
 const GROUP_WAIT_MS = 100;
 
-type Committed = { accepted: Promise<AcceptedEvent | undefined> };
+/** A promise is of an event whose group met a key that is held. */
+type Committed = { accepted: AcceptedEvent | undefined | Promise<AcceptedEvent | undefined> };
 
 /**
  * Under load, a commit of twice as many events costs less than two. Few callers
@@ -32,8 +33,7 @@ export function makeKeyedCommits(
   const groups = new GroupCommit(
     async (events: NewEvent[]): Promise<Committed[]> => {
       try {
-        const accepted = await accept(events, GROUP_WAIT_MS);
-        return accepted.map((one) => ({ accepted: Promise.resolve(one) }));
+        return (await accept(events, GROUP_WAIT_MS)).map((accepted) => ({ accepted }));
       } catch (error) {
         if (!isLockTimeout(error)) throw error;
         return held.addGroup(events).map((accepted) => ({ accepted }));
@@ -54,7 +54,7 @@ export async function untilUnlocked<T>(
   clock: Clock = systemClock,
 ): Promise<T> {
   const endsAt = clock.nowMs() + PATIENCE_MS;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = pauseAfter(null); ; pauseMs = pauseAfter(pauseMs)) {
     try {
       return await work(LOCK_WAIT_MS);
     } catch (error) {

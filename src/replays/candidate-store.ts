@@ -16,7 +16,8 @@ const FAILED = /* sql */ `SELECT DISTINCT event_id AS id FROM (
 // The collation is that of the index: see its migration.
 const acceptedSql = (which: string): string => /* sql */ `SELECT e.id FROM postern.events e
   WHERE e.tenant_id COLLATE "C" = $1 AND e.id > $3 AND e.id < $4 ${which} ORDER BY e.id LIMIT $5`;
-// Events outlive the log by days. Of one whose day the log has dropped nobody knows whether it was delivered.
+// Events are kept longer than the log. Whether one that is older than the log was delivered is not known any more.
+// The least id of a day is written out, since a tenant's role may not call postern.lowest_id_at.
 const LOGGED = /* sql */ `AND e.id >= (
     SELECT (lpad(to_hex((extract(epoch FROM coalesce(
         min(to_date(right(c.relname, 8), 'YYYYMMDD'))::timestamp AT TIME ZONE 'UTC', 'epoch')) * 1000)::bigint), 12, '0')

@@ -3,8 +3,8 @@ import { asApiError, type ApiError } from "./client.ts";
 
 const MAX_PAUSE_MS = 10_000;
 
-// By default the library tells components of a change by a timer. Then a button that starts a mutation would
-// become busy only after the second click of a double click, and start it twice.
+// The library's own way is a timer. The second click of a double click may come before it, and would start
+// a mutation twice, because the button is not yet busy.
 notifyManager.setScheduler(queueMicrotask);
 
 function isOutdated({ kind }: ApiError): boolean {
