@@ -11,11 +11,17 @@ let database: TestDatabase;
 let receiver: TlsReceiver;
 let api: TestService;
 let worker: TestService;
-let status = 500;
+const published = Promise.withResolvers<void>();
 
 before(async () => {
   database = await createTestDatabase();
-  receiver = await startReceiver({ respond: () => ({ status }) });
+  receiver = await startReceiver({
+    respond: async (_, index) => {
+      if (index > 0) return { status: 200 };
+      await published.promise;
+      return { status: 500 };
+    },
+  });
   const env = { RETRY_SCHEDULE: "0s,1s" };
   api = await startTestService({ database, receiver, roles: ["api"], env });
   worker = await startTestService({ database, receiver, roles: ["worker"], env: api.env });
@@ -39,13 +45,15 @@ describe("an automatic attempt that waits in a lane", () => {
   it("is not made once a person has delivered the event", async () => {
     const { endpoint } = await createEndpoint(api, { url: receiver.url, rate_limit: 1 });
     const event = await publish(api);
+    // One a second, and due before the second attempt: behind these it has to wait.
+    const others = await Promise.all(Array.from({ length: 8 }, () => publish(api)));
+    published.resolve();
     const failed = await eventually(
       async () => (await listDeliveries(api, endpoint.id, "?status=failed"))[0],
     );
-    status = 200;
-    // One a second: behind these the second attempt has to wait.
-    const others = await Promise.all(Array.from({ length: 4 }, () => publish(api)));
-    await eventually(async () => (await dispatchesOf(event.id)).some(({ leased }) => leased));
+    await eventually(async () =>
+      (await dispatchesOf(event.id)).some(({ attempt, leased }) => attempt === 2 && leased),
+    );
     const path = `/api/webhooks/${endpoint.id}/deliveries/${failed.id}/retry`;
     assert.equal((await api.call("POST", path)).status, 200);
     await eventually(async () => (await dispatchesOf(event.id)).every(({ leased }) => !leased));
