@@ -69,7 +69,9 @@ export const exportObject = z
         .int()
         .min(0)
         .nullable()
-        .describe("Null until counted. Grows with rows_done where more was logged since."),
+        .describe(
+          "Null until counted. Grows with rows_done where more was logged since. More than rows_done once the export is ready: the others were deleted at the end of their retention before the export came to them.",
+        ),
       bytes: z.int().min(0),
     }),
     object_id: id.nullable().describe("The artifact to download; null until the export is ready."),

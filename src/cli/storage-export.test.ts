@@ -71,6 +71,18 @@ describe("postern storage export", () => {
     );
   });
 
+  it("tells how many deliveries were deleted before it came to them", async () => {
+    const fewer = { ...found, progress: { rows_done: 7, rows_total: 10, bytes: 99 } };
+    const ran = await api.run(command, [{ json: { id: ID } }, { json: fewer }]);
+    assert.deepEqual(
+      [ran.code, ran.printed],
+      [
+        0,
+        `7 deliveries in 99 bytes: artifact ${ENDPOINT}\n3 more were counted, and deleted at the end of their retention before the export came to them\n`,
+      ],
+    );
+  });
+
   it("exits with 1 where it failed, with why", async () => {
     for (const [status, error, words] of [
       ["failed", "too_large", "too_large"],

@@ -125,7 +125,10 @@ async function follow(url: string): Promise<Response> {
 
 function summaryOf(found: Export, output: string | undefined): string {
   if (found.status !== "ready") return `The export ${found.id} has failed: ${found.error ?? found.status}`;
-  const { rows_done: rows, bytes } = found.progress;
+  const { rows_done: rows, rows_total: counted, bytes } = found.progress;
   const place = output === undefined ? `artifact ${found.object_id}` : output;
-  return `${rows} deliveries in ${bytes} bytes: ${place}`;
+  const made = `${rows} deliveries in ${bytes} bytes: ${place}`;
+  const deleted = (counted ?? rows) - rows;
+  if (deleted <= 0) return made;
+  return `${made}\n${deleted} more were counted, and deleted at the end of their retention before the export came to them`;
 }

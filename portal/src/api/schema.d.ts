@@ -1584,7 +1584,7 @@ export interface components {
             formats: ("ndjson" | "csv" | "parquet")[];
             progress: {
                 rows_done: number;
-                /** @description Null until counted. Grows with rows_done where more was logged since. */
+                /** @description Null until counted. Grows with rows_done where more was logged since. More than rows_done once the export is ready: the others were deleted at the end of their retention before the export came to them. */
                 rows_total: number | null;
                 bytes: number;
             };

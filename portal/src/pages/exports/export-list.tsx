@@ -83,6 +83,8 @@ function ExportRow({ one }: { one: Export }) {
   const format = useFormat();
   const { mayWrite } = usePermissions();
   const { data: file } = useArchive(one);
+  const { rows_done: done, rows_total: counted } = one.progress;
+  const deleted = (counted ?? done) - done;
   return (
     <li
       data-row
@@ -101,11 +103,14 @@ function ExportRow({ one }: { one: Export }) {
         <p className="tabular mt-0.5 text-sm text-muted">
           {t.requested} <Ago at={one.created_at} />
           {(one.status === "ready" || one.status === "expired") && (
-            <> · {t.rows(format.number(one.progress.rows_done), one.progress.rows_done)}</>
+            <> · {t.rows(format.number(done), done)}</>
           )}
           {file !== undefined && <> · {format.bytes(file.size)}</>}
         </p>
         <Progress one={one} />
+        {one.status === "ready" && deleted > 0 && (
+          <p className="mt-1 text-sm text-muted">{t.deletedMeanwhile(format.number(deleted))}</p>
+        )}
         {one.status === "expired" && <p className="mt-1 text-sm text-muted">{t.expiredAbout}</p>}
         {one.status === "failed" && (
           <p className="mt-1 text-sm">

@@ -30,6 +30,8 @@ export const texts = defineTexts({
     stored: "stored",
     ofDelivery: "its delivery",
     rows: (count: string, one: number) => `${count} ${plural(one, "delivery", "deliveries")}`,
+    deletedMeanwhile: (count: string) =>
+      `${count} more were counted and then deleted at the end of their retention, before the export came to them.`,
     counting: "Counting deliveries …",
     progress: (share: string) => `${share} of the export is done`,
     of: (done: string, total: string) => `${done} of ${total} deliveries`,
@@ -107,6 +109,8 @@ export const texts = defineTexts({
     stored: "gespeichert",
     ofDelivery: "ihre Zustellung",
     rows: (count: string, one: number) => `${count} ${plural(one, "Zustellung", "Zustellungen")}`,
+    deletedMeanwhile: (count: string) =>
+      `${count} weitere wurden gezählt und dann am Ende ihrer Aufbewahrung gelöscht, bevor der Export bei ihnen war.`,
     counting: "Zustellungen werden gezählt …",
     progress: (share: string) => `${share} des Exports sind fertig`,
     of: (done: string, total: string) => `${done} von ${total} Zustellungen`,
