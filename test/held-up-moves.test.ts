@@ -7,6 +7,7 @@ import type { PoolClient } from "../src/database/pool.ts";
 import { readCopyName, readDays, readLeftCopies } from "../src/shards/copy-store.ts";
 import { readHomes } from "../src/shards/directory-store.ts";
 import { insertMark } from "../src/shards/join-store.ts";
+import { foldCounts } from "../src/deliveries/stats-store.ts";
 import { findMove, findTablesWithRows, readMarks } from "../src/shards/move-store.ts";
 import { BROUGHT } from "../src/shards/move-tables.ts";
 import { moveTenant } from "../src/shards/move.ts";
@@ -87,6 +88,7 @@ async function move(): Promise<void> {
     source: { name: "eu1", db: eu1.pool },
     target: { name: "eu2", db: eu2.pool },
     sourceUrl: eu1.url,
+    foldCounts,
     tell: (text: string) => void told.push(text),
   };
   return moveTenant(services, begun);
@@ -108,6 +110,14 @@ async function loseNewEvent(): Promise<void> {
   const lose = "UPDATE postern.events SET tenant_id = 'globex' WHERE id = $1";
   await eventually(async () => (await eu2.pool.query(lose, [id])).rowCount === 1);
 }
+
+/** As the log's trigger counts a retry; nobody folds it here. */
+const countRetry = () =>
+  eu1.pool.query(
+    `INSERT INTO postern.delivery_counts
+      SELECT tenant_id, id, now(), 'retried', 1, 1, 1, 1, gen_random_uuid(), gen_random_uuid()
+      FROM postern.endpoints WHERE tenant_id = 'acme' ORDER BY id LIMIT 1`,
+  );
 
 const WAITING = "waiting for attempts in flight: the tenant's deliveries wait from now on";
 const SWITCHING = "switching: its publishing waits too";
@@ -240,7 +250,13 @@ describe("a move", () => {
         "UPDATE postern.replays SET lease_owner = gen_random_uuid(), lease_until = now() + interval '1 hour'",
       );
       const days = await readDays(eu1.pool);
+      // A person retries all the time, and pauses for no move.
+      await countRetry();
+      fence = await holdFence();
       await applying.end();
+      await isTold(SWITCHING, 4);
+      await countRetry();
+      await fence.end();
       await moving;
       assert.deepEqual((await readHomes(eu2.pool, [acme])).get(acme), { shard: "eu2", version: 2 });
       assert.deepEqual(await readMarks(eu2.pool, acme), { moving: false, fenced: false });
@@ -248,8 +264,10 @@ describe("a move", () => {
         (SELECT count(*)::int FROM postern.dispatches WHERE held) AS dispatches,
         (SELECT count(*)::int FROM postern.header_sets) AS sets,
         (SELECT count(*)::int FROM postern.endpoints WHERE NOT moving AND unsettled) AS endpoints,
-        (SELECT count(*)::int FROM postern.replays WHERE lease_owner IS NULL) AS replays`);
-      assert.deepEqual(rows, [{ dispatches: 6, sets: 2, endpoints: 1, replays: 1 }]);
+        (SELECT count(*)::int FROM postern.replays WHERE lease_owner IS NULL) AS replays,
+        (SELECT sum(count)::int FROM postern.delivery_stats WHERE cause = 'retried' AND grain = 10) AS retries`);
+      // Each retry counts for its endpoint, and for all of them.
+      assert.deepEqual(rows, [{ dispatches: 6, sets: 2, endpoints: 1, replays: 1, retries: 4 }]);
       assert.ok((await readDays(eu2.pool)).includes(days[0] ?? ""));
       assert.deepEqual(await findTablesWithRows(eu1.pool, acme, BROUGHT), []);
       assert.deepEqual([await readLeftCopies(eu1.pool), await readLeftCopies(eu2.pool)], [[], []]);

@@ -3,6 +3,7 @@ import { environment, readDatabaseConfig } from "../config.ts";
 import { forLibpq } from "../database/host-list.ts";
 import { isAway, isPassing } from "../database/passing-errors.ts";
 import { createPool, type Pool } from "../database/pool.ts";
+import { foldCounts } from "../deliveries/stats-store.ts";
 import { readServerFacts } from "../shards/copy-store.ts";
 import { readHomes } from "../shards/directory-store.ts";
 import { readMark } from "../shards/join-store.ts";
@@ -102,6 +103,7 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
         source: { name: source.name, db: from },
         target: { name: target.name, db: into },
         sourceUrl: forLibpq(sourceUrl),
+        foldCounts,
         tell: (text) => progress.show(text),
       };
       await act(services, { move, asked, names: shards.map(({ name }) => name) });

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { addDispatches, inOneMoment } from "../../test/support/dispatch-rows.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
 import { inTransaction } from "../database/transaction.ts";
-import { deleteTenantRows, holdTenant, isAtWork, releaseEndpoints } from "./move-store.ts";
+import { deleteTenantRows, hasCounts, holdTenant, isAtWork, releaseEndpoints } from "./move-store.ts";
 
 const seeded = seededDatabase();
 const { sql } = seeded;
@@ -81,12 +81,14 @@ describe("a tenant that a move holds", () => {
     assert.deepEqual(await sql("SELECT count(*) FROM postern.dispatches"), [{ count: 0 }]);
   });
 
-  it("is at work while counts of its attempts are not folded", async () => {
+  it("is not at work while counts of its attempts are not folded, but has counts", async () => {
     const { tenantId } = seeded.acme;
     await sql("DELETE FROM postern.dispatches");
-    assert.equal(await isAtWork(seeded.pool, tenantId), true);
-    await sql("DELETE FROM postern.delivery_counts WHERE tenant_id = $1", tenantId);
     assert.equal(await isAtWork(seeded.pool, tenantId), false);
+    assert.equal(await hasCounts(seeded.pool, tenantId), true);
+    await sql("DELETE FROM postern.delivery_counts WHERE tenant_id = $1", tenantId);
+    assert.equal(await hasCounts(seeded.pool, tenantId), false);
+    assert.equal(await hasCounts(seeded.pool, seeded.globex.tenantId), true);
   });
 
   it("has endpoints whose dispatches workers resume once it is let in", async () => {

@@ -177,14 +177,22 @@ export async function holdTenant(db: Db, tenantId: TenantId): Promise<boolean> {
   return isAtWork(db, tenantId);
 }
 
-/** Whether an attempt may be in flight, or counts of attempts are not folded. */
+/** Whether an attempt may be in flight. */
 export async function isAtWork(db: Db, tenantId: TenantId): Promise<boolean> {
   const { rows } = await db.query<{ busy: boolean }>(
-    /* sql */ `SELECT EXISTS (SELECT FROM postern.dispatches WHERE tenant_id = $1 AND NOT held)
-      OR EXISTS (SELECT FROM postern.delivery_counts WHERE tenant_id = $1) AS busy`,
+    /* sql */ `SELECT EXISTS (SELECT FROM postern.dispatches WHERE tenant_id = $1 AND NOT held) AS busy`,
     [tenantId],
   );
   return rows[0]?.busy === true;
+}
+
+/** Whether counts of attempts are not folded. */
+export async function hasCounts(db: Db, tenantId: TenantId): Promise<boolean> {
+  const { rows } = await db.query<{ waiting: boolean }>(
+    /* sql */ `SELECT EXISTS (SELECT FROM postern.delivery_counts WHERE tenant_id = $1) AS waiting`,
+    [tenantId],
+  );
+  return rows[0]?.waiting === true;
 }
 
 /** Waits for requests of erasures under way. No other can be made until the transaction ends. */

@@ -34,7 +34,7 @@ export const BROUGHT = [...CHANGING, ...GROWING, ...PENDING, ...AT_SWITCH] as co
 
 /**
  * Not copied. Events that wait here are handed over; sessions and watches of the
- * log begin anew; counts are folded before. What storage has noted is about files
+ * log begin anew; counts are folded before the switch. What storage has noted is about files
  * in the shard's own bucket that are gone: a tenant that has any is not moved.
  */
 export const LEFT = [

@@ -1,5 +1,6 @@
 /** Moves in which nothing is copied: undone, given up as they begin, gone on with behind their switch. */
 import assert from "node:assert/strict";
+import { foldCounts } from "../deliveries/stats-store.ts";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
@@ -49,6 +50,7 @@ beforeEach(async () => {
     source: { name: "eu1", db: source.pool },
     target: { name: "eu2", db: target.pool },
     sourceUrl: source.url,
+    foldCounts,
     tell: (text) => told.push(text),
   };
 });

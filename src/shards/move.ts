@@ -58,6 +58,7 @@ import {
   findTablesWithRows,
   forgetFence,
   forgetKeys,
+  hasCounts,
   holdTenant,
   insertExports,
   insertReplays,
@@ -93,6 +94,8 @@ export type MoveServices = {
   target: MoveSite;
   /** Under which the target's server reaches the source. */
   sourceUrl: string;
+  /** Folds counts of attempts. */
+  foldCounts: (source: Pool) => Promise<unknown>;
   tell: (text: string) => void;
 };
 
@@ -294,6 +297,8 @@ async function switchOver(services: MoveServices, move: Move, copy: Copy): Promi
   await untilCopied(services, copy);
   await untilReached(services, copy);
   if (await lacksEvents(target.db, move.tenantId)) throw lacking(target.name, "bodies of events that wait");
+  // So little is left to fold behind the fence.
+  await services.foldCounts(source.db);
   tell("switching: its publishing waits too");
   await fence(source.db, move.tenantId, await readVersion(directory, move.tenantId));
   try {
@@ -324,7 +329,10 @@ async function finish(services: MoveServices, move: Move, copy: Copy): Promise<s
   const { directory, source, target } = services;
   const { tenantId } = move;
   const endsAt = performance.now() + FENCED_MS;
-  if (!(await until(await endOfOpen(source.db), endsAt))) return `a transaction in ${source.name} takes long`;
+  const isQuiet =
+    (await until(await endOfOpen(source.db), endsAt)) &&
+    (await until(() => isFolded(services, tenantId), endsAt));
+  if (!isQuiet) return `a transaction in ${source.name} takes long`;
   if (await isAtWork(source.db, tenantId)) return "an attempt has begun";
   if (await wasErasedSince(source.db, tenantId, move.startedAt))
     throw erased(move, "Undo the move with --undo.");
@@ -343,6 +351,16 @@ async function finish(services: MoveServices, move: Move, copy: Copy): Promise<s
 
 function erased({ tenantId }: Move, next: string): ConfigError {
   return new ConfigError(`${tenantId} is being erased, or was since the move began.\n${next}`);
+}
+
+/**
+ * Folds the counts itself. A worker does every few seconds, and a tenant whose
+ * people retry all the time would have new ones at each fence. A worker that
+ * folds at this moment has locked some: they are waited for.
+ */
+async function isFolded({ source, foldCounts }: MoveServices, tenantId: TenantId): Promise<boolean> {
+  await foldCounts(source.db);
+  return !(await hasCounts(source.db, tenantId));
 }
 
 /** Answers how to ask whether every transaction of now has ended. */

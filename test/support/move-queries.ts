@@ -52,6 +52,7 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   releaseEndpoints: (db, id) => moves.releaseEndpoints(db, id),
   holdTenant: (db, id) => moves.holdTenant(db, id),
   isAtWork: async (db, id) => (await moves.isAtWork(db, id)) || null,
+  hasCounts: async (db, id) => (await moves.hasCounts(db, id)) || null,
   lockErasures: (db) => moves.lockErasures(db),
   wasErasedSince: async (db, id) => (await moves.wasErasedSince(db, id, LONG_AGO)) || null,
   readReplays: async (db, id) => JSON.parse(await moves.readReplays(db, id)),
