@@ -103,7 +103,7 @@ export async function runPass(services: PassServices, options: PassOptions = {})
   const isResumed = cursor !== null && cursor.afterKey !== null;
   const trouble = await (isResumed ? checkOwner(services) : renewOwner(services));
   if (trouble !== null) return { ...summary, end: "refused", reason: trouble };
-  const orphans = await relinkLost(services, false);
+  const orphans = await relinkLost(services, false, options.signal);
   summary.relinked = orphans.relinked;
   begun.page.examinedOrphans = orphans.examined;
   if (!isAcknowledged) return runPages(begun);
@@ -149,7 +149,7 @@ async function runDry(
   const begun = beginPass(services, options, cursor);
   begun.summary.reason = (await judgeOwner(services)) ?? cursor?.haltedReason ?? null;
   begun.since = await readLastBegin(services);
-  const { examined } = await relinkLost(services, true);
+  const { examined } = await relinkLost(services, true, options.signal);
   begun.page = { ...begun.page, ...WHOLE, after: null, examinedOrphans: examined };
   return runPages(begun);
 }

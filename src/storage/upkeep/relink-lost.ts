@@ -24,12 +24,20 @@ export type Orphans = {
 
 type Services = { db: Pool; bucket: Bucket };
 
-/** @param isDryRun finds the same, and copies nothing. */
-export async function relinkLost(services: Services, isDryRun: boolean): Promise<Orphans> {
+/**
+ * @param isDryRun finds the same, and copies nothing.
+ * @param signal ends it after the current object: the others are kept.
+ */
+export async function relinkLost(
+  services: Services,
+  isDryRun: boolean,
+  signal?: AbortSignal,
+): Promise<Orphans> {
   const { db, bucket } = services;
   const orphans: Orphans = { examined: new Set(), relinked: 0 };
   const seenUntil = fromMs(toMs(await readDatabaseClock(db)) - CONFIRM_MS);
   for (const key of await listConfirmableOrphans(db, bucket.name, seenUntil)) {
+    if (signal?.aborted === true) break;
     try {
       const lost = await findLostRow(services, key);
       if (lost === null) orphans.examined.add(key);

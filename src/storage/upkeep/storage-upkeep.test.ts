@@ -18,7 +18,7 @@ import {
 import { makeMetrics } from "../../telemetry/metrics.ts";
 import { DAY_MS } from "../rules/instants.ts";
 import type { Bucket } from "../bytes/bucket.ts";
-import { ownerKey } from "../bytes/own-keys.ts";
+import { OWNER_PREFIX, ownerKey } from "../bytes/own-keys.ts";
 import type { LinkProbes } from "../library/link-probes.ts";
 import { readBucket } from "./owner-store.ts";
 import { checkOwner } from "./ownership.ts";
@@ -144,6 +144,38 @@ function newUpkeep({ sample = async () => answering(), ...bucket }: Given) {
     times: ONCE,
   });
   return { upkeep, lines, metrics };
+}
+
+/**
+ * Of the upkeep that is stopped at its first call of that kind for an artifact,
+ * where there is work for two.
+ */
+async function stopAtFirst(kind: "deleteVersion" | "get", addWork: () => Promise<unknown>) {
+  await addWork();
+  await addWork();
+  const stopped = Promise.withResolvers<void>();
+  let calls = 0;
+  const counting = (key: string) => {
+    if (key.startsWith(OWNER_PREFIX)) return;
+    if (++calls === 1) upkeep.stop().then(stopped.resolve, stopped.reject);
+  };
+  const { bucket } = stored;
+  const { upkeep, lines, metrics } = newUpkeep({
+    // A store that was not told the digest: each object is read.
+    head: async (request) => {
+      const head = await bucket.head(request);
+      return head.found && kind === "get" && !request.key.startsWith(OWNER_PREFIX)
+        ? { ...head, sha256: null }
+        : head;
+    },
+    [kind]: (version: { key: string; versionId: string }) => {
+      counting(version.key);
+      return bucket[kind](version);
+    },
+  });
+  upkeep.start();
+  await stopped.promise;
+  return { calls, lines, metrics: await metrics.registry.metrics() };
 }
 
 /** Ended when its log or its metrics are as wanted. */
@@ -292,6 +324,29 @@ describe("the upkeep of stored artifacts", () => {
     upkeep.start();
     await stopped.promise;
     assert.equal((await readCursor(stored.db, stored.bucket.name))?.afterKey, first.key);
+  });
+
+  it("stops after the object that it is at, whether it empties the trash or looks at orphans", async () => {
+    const trashed = await stopAtFirst("deleteVersion", async () =>
+      moveToTrash(stored.bucket, await stored.orphan(), "2026-03-01T12:00:00.000Z"),
+    );
+    assert.deepEqual(trashed.lines, []);
+    assert.deepEqual(valuesOf(trashed.metrics, "storage_trash_emptied_total"), [
+      "storage_trash_emptied_total 1",
+    ]);
+    assert.equal((await Array.fromAsync(listTrash(stored.bucket))).length, 1);
+    const looked = await stopAtFirst("get", async () =>
+      stored.suspect(await stored.orphan(), "object_without_row"),
+    );
+    assert.deepEqual(looked.lines, []);
+    assert.equal(looked.calls, 1);
+  });
+
+  it("stops expiring between two statements", async () => {
+    await storeMany(501);
+    await dueSince("1 s");
+    assert.equal(await expireDue(stored.db, AbortSignal.abort()), 500);
+    assert.equal(await expireDue(stored.db), 1);
   });
 });
 

@@ -75,8 +75,8 @@ export async function isOwnBucket(
   }
 }
 
-/** Closes what has reached its deadline to downloads; answers how many. The bytes go by a later pass. */
-export async function expireDue(db: ReconcileServices["db"]): Promise<number> {
+/** Closes what has reached its deadline to downloads, until the signal; answers how many. The bytes go by a later pass. */
+export async function expireDue(db: ReconcileServices["db"], signal?: AbortSignal): Promise<number> {
   let expired = 0;
   for (;;) {
     const now = await readDatabaseClock(db);
@@ -87,7 +87,8 @@ export async function expireDue(db: ReconcileServices["db"]): Promise<number> {
     );
     expired += changedRows;
     // Rows that changed meanwhile are checked again in the next round.
-    if (due.length < EXPIRE_AT_ONCE || changedRows === 0) return expired;
+    const isOver = due.length < EXPIRE_AT_ONCE || changedRows === 0;
+    if (isOver || signal?.aborted === true) return expired;
   }
 }
 
@@ -115,7 +116,7 @@ export function makeStorageUpkeep(
 
   async function expire(): Promise<void> {
     if (!(await isOwnBucket(services, told))) return;
-    metrics.storageExpiredTotal.inc(await expireDue(services.db));
+    metrics.storageExpiredTotal.inc(await expireDue(services.db, stopping.signal));
   }
 
   async function reconcile(): Promise<void> {
@@ -126,7 +127,7 @@ export function makeStorageUpkeep(
     if (summary.end !== "complete") return;
     const now = await readDatabaseClock(services.db);
     const until = fromMs(toMs(now) - services.trashDays * DAY_MS);
-    metrics.storageTrashEmptiedTotal.inc(await emptyTrash(services.bucket, until));
+    metrics.storageTrashEmptiedTotal.inc(await emptyTrash(services.bucket, until, stopping.signal));
   }
 
   async function forget(): Promise<void> {

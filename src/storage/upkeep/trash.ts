@@ -62,10 +62,11 @@ export async function deleteFromTrash(bucket: Bucket, { trashKey: key }: TrashEn
   return true;
 }
 
-/** Deletes what went to the trash up to that time; answers how many. */
-export async function emptyTrash(bucket: Bucket, until: string): Promise<number> {
+/** Deletes what went to the trash up to that time, until the signal; answers how many. */
+export async function emptyTrash(bucket: Bucket, until: string, signal?: AbortSignal): Promise<number> {
   let deleted = 0;
   for await (const entry of listTrash(bucket)) {
+    if (signal?.aborted === true) break;
     if (entry.at <= until && (await deleteFromTrash(bucket, entry))) deleted++;
   }
   return deleted;
