@@ -3,9 +3,9 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
-import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { makeEndpointHealth, noteDelivered, type EndpointHealth } from "./endpoint-health.ts";
 import { insertEndpoint } from "./endpoint-store.ts";
@@ -21,6 +21,7 @@ let database: TestDatabase;
 let health: EndpointHealth;
 let metrics: Metrics;
 let followed: unknown[];
+let lines: unknown[];
 before(async () => {
   database = await createTestDatabase();
 });
@@ -35,7 +36,9 @@ beforeEach(async () => {
       followed.push(endpoint);
     },
   };
-  const log = makeLog("silent");
+  const kept = makeKeptLog();
+  lines = kept.lines;
+  const { log } = kept;
   health = makeEndpointHealth({ db: database.pool, queue, log, metrics, disableAfterMs: DISABLE_AFTER_MS });
 });
 after(() => database.drop());
@@ -81,7 +84,7 @@ async function counted(): Promise<unknown> {
 const ago = (ms: number) => new Date(Date.now() - ms);
 
 describe("an endpoint that answers 410", () => {
-  it("is disabled: an event and the audit log say so, once, and its dispatches follow", async () => {
+  it("is disabled: an event, the audit log and the log say so, once, and its dispatches follow", async () => {
     const endpoint = await create();
     assert.deepEqual(await Promise.all([health.observe(endpoint, GONE), health.observe(endpoint, GONE)]), [
       true,
@@ -101,6 +104,7 @@ describe("an endpoint that answers 410", () => {
       { tenant_id: "acme", actor_type: "postern", ...done, request_id: null, address: null },
     ]);
     assert.deepEqual([followed, await counted()], [[{ tenantId, endpointId }], [["gone", 1]]]);
+    assert.deepEqual(lines, [{ level: 40, tenantId, endpointId, reason: "gone" }]);
   });
 
   it("is no longer to be used, but neither told nor counted, where somebody else disabled it", async () => {
@@ -108,7 +112,7 @@ describe("an endpoint that answers 410", () => {
     await database.pool.query("UPDATE postern.endpoints SET enabled = false, disabled_reason = 'manual'");
     assert.equal(await health.observe(endpoint, GONE), true);
     assert.equal((await stored()).disabled_reason, "manual");
-    assert.deepEqual([await published(), followed, await counted()], [[], [], []]);
+    assert.deepEqual([await published(), followed, await counted(), lines], [[], [], [], []]);
   });
 
   it("is disabled by its next answer when the database failed at the first", async () => {

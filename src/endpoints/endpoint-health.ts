@@ -47,7 +47,7 @@ async function tellRecovered(transaction: Db, { tenantId, endpointId }: TargetKe
 export function makeEndpointHealth(
   services: Following & { db: Pool; disableAfterMs: number; metrics: Metrics },
 ): EndpointHealth {
-  const { db, disableAfterMs, metrics } = services;
+  const { db, disableAfterMs, metrics, log } = services;
 
   async function disable(endpoint: Observed, reason: "gone" | "failing"): Promise<void> {
     const isDone = await inTransaction(db, async (transaction) => {
@@ -62,6 +62,7 @@ export function makeEndpointHealth(
     if (!isDone) return;
     metrics.endpointsDisabled.inc({ reason });
     const { tenantId, endpointId } = endpoint;
+    log.warn({ tenantId, endpointId, reason }, "an endpoint was disabled; its tenant can enable it again");
     await followChange(services, { tenantId, endpointId });
   }
 
