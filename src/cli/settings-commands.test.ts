@@ -127,11 +127,12 @@ describe("the number of workers", () => {
   });
 });
 
-/** Asks at a terminal where this is typed. */
-async function answer(text: string): Promise<void> {
-  const value = Object.assign(new PassThrough(), { isTTY: true });
+/** Asks at a terminal where this is typed, and nothing more comes if `isOver`. */
+async function answer(text: string, isOver = false): Promise<void> {
+  const value = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
   Object.defineProperty(process, "stdin", { configurable: true, value });
-  value.write(`${text}\n`);
+  value.write(text);
+  if (isOver) value.end();
   await captured(() => confirm("Erase all?"));
 }
 
@@ -144,11 +145,28 @@ describe("what cannot be undone", () => {
     const terminal = Object.getOwnPropertyDescriptor(process, "stdin");
     assert.ok(terminal !== undefined);
     try {
-      for (const yes of ["yes", " yes "]) await answer(yes);
+      for (const yes of ["yes", " yes "]) await answer(`${yes}\n`);
       for (const no of ["", "y", "no", "YES!"]) {
-        await assert.rejects(answer(no), new ConfigError("nothing was erased"), no);
+        await assert.rejects(answer(`${no}\n`), new ConfigError("nothing was erased"), no);
       }
     } finally {
+      Object.defineProperty(process, "stdin", terminal);
+    }
+  });
+
+  it("is not done where nobody answers: at Ctrl-C, at Ctrl-D, and when the input ends", async () => {
+    const terminal = Object.getOwnPropertyDescriptor(process, "stdin");
+    const wasTerminal = process.stderr.isTTY;
+    assert.ok(terminal !== undefined);
+    const nothing = new ConfigError("nothing was erased");
+    try {
+      for (const isTerminal of [false, true]) {
+        process.stderr.isTTY = isTerminal;
+        await assert.rejects(answer("", true), nothing);
+      }
+      for (const key of ["\u0003", "\u0004"]) await assert.rejects(answer(key), nothing, key);
+    } finally {
+      process.stderr.isTTY = wasTerminal;
       Object.defineProperty(process, "stdin", terminal);
     }
   });
