@@ -138,6 +138,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /ALLOW_CONNECTIONS true/,
   ],
   [
+    "a user that may not take a role of Postern's",
+    ofServer("42501", "call_string_check_hook", 'permission denied to set role "postern_worker"'),
+    /^The database's user may not take a role that Postern's queries run under: .*"postern_worker"\.$/,
+    /^Run `postern migrate`, .*administrator run: GRANT postern_owner, .*, postern_worker TO <user>;.*Roles\.$/,
+  ],
+  [
     "a user without CREATE",
     ofServer("42501", "aclcheck_error", "permission denied for database postern"),
     /^The database's user may not do what is needed/,

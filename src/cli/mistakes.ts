@@ -41,6 +41,8 @@ const NO_PASSWORD = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must";
 
 // PostgreSQL's, once it knows who connects to which database.
 const OPENING = "CheckMyDatabase";
+/** That refuses a SET ROLE. */
+const SET_ROLE = "call_string_check_hook";
 
 /** The first that fits counts. */
 export const MISTAKES: readonly Mistake[] = [
@@ -150,6 +152,13 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [
       `The database does not let Postern in: ${message}.`,
       "Let an administrator run: ALTER DATABASE <database> ALLOW_CONNECTIONS true.",
+    ],
+  },
+  {
+    is: ({ code, routine }) => code === "42501" && routine === SET_ROLE,
+    say: ({ message }) => [
+      `The database's user may not take a role that Postern's queries run under: ${message}.`,
+      "Run `postern migrate`, or let an administrator run: GRANT postern_owner, postern_tenant, postern_publisher, postern_worker TO <user>; see docs/operating.md, Roles.",
     ],
   },
   {
