@@ -5,8 +5,8 @@ import { readMark } from "../shards/join-store.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { withClearErrors } from "./command.ts";
 import { asOwner } from "./owner.ts";
+import { makeProgress } from "./progress.ts";
 
-const PROGRESS_MS = 1000;
 const json = { type: "boolean", description: "As JSON" } as const;
 
 const rotate = defineCommand({
@@ -18,11 +18,10 @@ const rotate = defineCommand({
   run: ({ args }) =>
     withClearErrors(() =>
       asOwner("keys rotate", async (db, config) => {
-        const progress = makeProgress();
+        const progress = makeProgress(false);
         const change = await changeKeys(db, makeSecretBox(config.encryptionKeys), (endpoints) =>
-          progress.show(endpoints),
-        );
-        progress.end();
+          progress.show(`${endpoints} endpoints done`),
+        ).finally(() => progress.end());
         if (args.json === true) console.log(JSON.stringify(change, null, 2));
         else printChange(change, await isShard(db));
         if (change.failures.length > 0 || change.keys.some(isStillNeeded)) process.exitCode = 1;
@@ -48,23 +47,6 @@ export const keys = defineCommand({
   meta: { name: "keys", description: "The keys that encrypt stored secrets" },
   subCommands: { rotate, status },
 });
-
-/** On standard error, so that what a script reads stays clean: one line that changes, or without a terminal one a second. */
-function makeProgress() {
-  const isTerminal = process.stderr.isTTY;
-  let shownAt = Number.NEGATIVE_INFINITY;
-  return {
-    show(endpoints: number): void {
-      if (performance.now() - shownAt < PROGRESS_MS) return;
-      shownAt = performance.now();
-      const line = `${endpoints} endpoints done`;
-      process.stderr.write(isTerminal ? `\r${line}` : `${line}\n`);
-    },
-    end(): void {
-      if (isTerminal && shownAt > 0) process.stderr.write("\n");
-    },
-  };
-}
 
 /** Then the other shards, which this command does not see, may need a key. */
 async function isShard(db: Db): Promise<boolean> {
