@@ -54,11 +54,15 @@ function keepWorker({ env, databaseUrl, log }: Parameters<typeof startExtraWorke
       // The channel ends with this process, however that ends.
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
-    log.info({ pid: started.pid }, "an extra worker started");
-    started.once("error", (error) => log.error({ err: error }, "an extra worker could not be started"));
+    const { pid } = started;
+    // Of one that the system does not start there is an error and then its close.
+    if (pid !== undefined) log.info({ pid }, "an extra worker started");
+    started.once("error", (error) =>
+      log.error({ err: error }, "an extra worker could not be started; it is tried again"),
+    );
     started.once("close", (code, signal) => {
       if (isStopping) return;
-      log.error({ pid: started.pid, code, signal }, "an extra worker ended; it is started again");
+      if (pid !== undefined) log.error({ pid, code, signal }, "an extra worker ended; it is started again");
       restart = setTimeout(() => {
         child = start();
       }, RESTART_AFTER_MS);
