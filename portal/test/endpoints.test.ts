@@ -135,6 +135,25 @@ describePortal(
       await ask.waitFor();
     });
 
+    it("says that the service cannot answer now where it answers a change so", async () => {
+      const tid = "busy";
+      await addEndpoint(portal(), tid, "/works");
+      const { page } = await portal().open("/endpoints", {
+        grant: { tenant_id: tid },
+        expects: /status of 503/,
+      });
+      await page.route("**/api/webhooks/*", (route) =>
+        route.request().method() === "PATCH"
+          ? route.fulfill({ status: 503, json: { error: "Service unavailable" } })
+          : route.continue(),
+      );
+      await page.getByRole("button", { name: /^Actions/ }).click();
+      await page.getByRole("menuitem", { name: "Disable" }).click();
+      await page.getByRole("button", { name: "Disable endpoint" }).click();
+      const news = page.locator("[aria-live=assertive]").filter({ hasText: "The service cannot answer now" });
+      await news.waitFor();
+    });
+
     it("deletes after it has said what that means", async () => {
       const endpoint = await addEndpoint(portal(), "acme", "/deleted");
       const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}`);

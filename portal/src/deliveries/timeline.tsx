@@ -33,22 +33,35 @@ export function Timeline({
       bodyOf(api.GET("/api/events/{event_id}", { signal, params: { path: { event_id: eventId } } })),
     refetchInterval: ({ state }) => msToNext(state.data?.endpoints ?? []),
   });
-  if (data === undefined) {
-    if (error === null || asApiError(error).kind === "absent") return null;
-    return (
-      <section className="mt-6">
-        <h3 className="mb-2 font-semibold">{t.timeline}</h3>
-        <Unread about={t.timelineUnread} error={error} onRetry={() => void refetch()} />
-      </section>
-    );
-  }
-  const own = data.endpoints.find((one) => one.endpoint_id === endpointId);
-  const others = data.endpoints.filter((one) => one !== own);
+  if (data === undefined && (error === null || asApiError(error).kind === "absent")) return null;
   return (
     <section className="mt-6">
       <h3 className="mb-2 font-semibold">{t.timeline}</h3>
+      {data === undefined ? (
+        <Unread about={t.timelineUnread} error={error} onRetry={() => void refetch()} />
+      ) : (
+        <AtEndpoints event={data} endpointId={endpointId} deliveryId={deliveryId} />
+      )}
+    </section>
+  );
+}
+
+function AtEndpoints({
+  event,
+  endpointId,
+  deliveryId,
+}: {
+  event: Schemas["GetEventAnswer"];
+  endpointId: string;
+  deliveryId: string;
+}) {
+  const t = useTexts(texts);
+  const own = event.endpoints.find((one) => one.endpoint_id === endpointId);
+  const others = event.endpoints.filter((one) => one !== own);
+  return (
+    <>
       {own !== undefined && <Attempts at={own} deliveryId={deliveryId} />}
-      {data.is_partial && <p className="mt-1 text-sm text-wait">{t.partial}</p>}
+      {event.is_partial && <p className="mt-1 text-sm text-wait">{t.partial}</p>}
       {others.length > 0 && (
         <>
           <h4 className="mt-4 mb-1 text-sm text-muted">{t.elsewhere}</h4>
@@ -59,7 +72,7 @@ export function Timeline({
           </ul>
         </>
       )}
-    </section>
+    </>
   );
 }
 

@@ -45,8 +45,9 @@ export function useErrorText() {
   return (error: ApiError): { title: string; about: string } => {
     switch (error.kind) {
       case "network":
-      case "outage":
         return { title: t.networkTitle, about: t.network };
+      case "outage":
+        return { title: t.outageTitle, about: t.outage };
       case "forbidden":
         return { title: t.forbiddenTitle, about: t.forbidden };
       case "absent":

@@ -13,6 +13,8 @@ export const texts = defineTexts({
     lost: "Check your connection and try again. If it stays so, reload the page.",
     networkTitle: "No connection to the service",
     network: "No answer came. A change may have been made all the same: look before you try again.",
+    outageTitle: "The service cannot answer now",
+    outage: "Wait a moment. A change may have been made all the same: look before you try again.",
     faultTitle: "Something went wrong in the service",
     fault: "It is not your doing. Try again; if it stays so, tell the people who run the service.",
     absentTitle: "Not found",
@@ -57,6 +59,9 @@ export const texts = defineTexts({
     networkTitle: "Keine Verbindung zum Dienst",
     network:
       "Es kam keine Antwort. Eine Änderung kann trotzdem geschehen sein: Sehen Sie nach, bevor Sie es noch einmal versuchen.",
+    outageTitle: "Der Dienst kann gerade nicht antworten",
+    outage:
+      "Warten Sie einen Moment. Eine Änderung kann trotzdem geschehen sein: Sehen Sie nach, bevor Sie es noch einmal versuchen.",
     faultTitle: "Im Dienst ist etwas schiefgegangen",
     fault:
       "Es liegt nicht an Ihnen. Versuchen Sie es noch einmal; bleibt es so, melden Sie es den Betreibern.",
