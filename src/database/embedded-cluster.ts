@@ -164,6 +164,9 @@ async function launch(
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
     });
+    // From its first moment: a start may take long, and this process may be ended meanwhile.
+    const watchdog = watch(cluster);
+    child.once("close", () => watchdog.kill("SIGKILL"));
     const failure = Promise.withResolvers<never>();
     const onExit = (): void => {
       failure.reject(new Error(`The embedded database did not start. Its log says:\n${tail(logPath, from)}`));
@@ -178,6 +181,24 @@ async function launch(
   } finally {
     await log.close();
   }
+}
+
+/**
+ * Ends the server when this process is gone, however it went: the read ends
+ * when our end of the pipe closes, which the kernel does even after kill -9.
+ */
+export function watch(cluster: string): ChildProcess {
+  const script = 'read -r _; read -r pid < "$0/postmaster.pid" && kill -INT "$pid"';
+  const watchdog = spawn("/bin/sh", ["-c", script, cluster], {
+    cwd: "/",
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  watchdog.on("error", () => undefined);
+  watchdog.unref();
+  // Nothing is read from it, so it keeps this process no more alive than the watchdog does.
+  watchdog.stdin?.on("error", () => undefined);
+  return watchdog;
 }
 
 async function untilReady(cluster: string, child: ChildProcess): Promise<void> {

@@ -46,7 +46,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 }
 
 /** A service in a process of its own: starts the database, prints its address, then waits to be ended. */
-async function startElsewhere(dataDir: string): Promise<{ child: ChildProcess; url: string }> {
+function serviceOf(dataDir: string): ChildProcess {
   const program = `
     import { startEmbeddedPostgres } from ${JSON.stringify(new URL("embedded.ts", import.meta.url).href)};
     const log = { info() {}, warn() {} };
@@ -61,6 +61,11 @@ async function startElsewhere(dataDir: string): Promise<{ child: ChildProcess; u
     detached: true,
   });
   children.push(child);
+  return child;
+}
+
+async function startElsewhere(dataDir: string): Promise<{ child: ChildProcess; url: string }> {
+  const child = serviceOf(dataDir);
   assert.ok(child.stdout);
   const [line] = await once(child.stdout.setEncoding("utf8"), "data");
   return { child, url: String(line).trim() };
@@ -152,6 +157,15 @@ describe("the embedded database when something is killed", () => {
   it("ends by itself after its service is killed with kill -9", async () => {
     const dataDir = makeFolder();
     const { child } = await startElsewhere(dataDir);
+    await kill(child, "SIGKILL");
+    assert.equal(await untilGone(clusterOf(dataDir), 10_000), true);
+  });
+
+  it("ends by itself after its service is killed while it starts", async () => {
+    const dataDir = makeFolder();
+    const child = serviceOf(dataDir);
+    const file = join(clusterOf(dataDir), "postmaster.pid");
+    while (!existsSync(file)) await new Promise(setImmediate);
     await kill(child, "SIGKILL");
     assert.equal(await untilGone(clusterOf(dataDir), 10_000), true);
   });

@@ -14,7 +14,7 @@
  * Files, all below `<dataDir>/postgres`: `data` (the cluster), `password`,
  * `owner` (the process that stops the server), `start.lock`, `server.log`.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -31,6 +31,7 @@ import {
   requireCluster,
   startServer,
   stopServer,
+  watch,
 } from "./embedded-cluster.ts";
 import { secretFile } from "./embedded-files.ts";
 import { withFileLock } from "./embedded-lock.ts";
@@ -174,16 +175,16 @@ type Owned = { home: string; cluster: string; url: string; child?: ChildProcess 
 async function own(owned: Owned): Promise<EmbeddedServer> {
   const { home, cluster, url, child } = owned;
   await writeFile(join(home, "owner"), JSON.stringify(ownMark()), { mode: 0o600 });
-  const watchdog = watch(cluster);
+  // One that this process started has its watchdog already.
+  const watchdog = child === undefined ? watch(cluster) : null;
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   child?.once("exit", () => {
-    watchdog.kill("SIGKILL");
     if (stopping === undefined) ended.resolve();
   });
   const stop = async (): Promise<void> => {
     await stopServer(cluster);
-    watchdog.kill("SIGKILL");
+    watchdog?.kill("SIGKILL");
     await rm(join(home, "owner"), { force: true });
   };
   return { url, joined: null, stop: () => (stopping ??= stop()), ended: ended.promise };
@@ -191,24 +192,6 @@ async function own(owned: Owned): Promise<EmbeddedServer> {
 
 function never(): Promise<never> {
   return Promise.withResolvers<never>().promise;
-}
-
-/**
- * Ends the server when this process is gone, however it went: the read ends
- * when our end of the pipe closes, which the kernel does even after kill -9.
- */
-function watch(cluster: string): ChildProcess {
-  const script = 'read -r _; read -r pid < "$0/postmaster.pid" && kill -INT "$pid"';
-  const watchdog = spawn("/bin/sh", ["-c", script, cluster], {
-    cwd: "/",
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-  });
-  watchdog.on("error", () => undefined);
-  watchdog.unref();
-  // Nothing is read from it, so it keeps this process no more alive than the watchdog does.
-  watchdog.stdin?.on("error", () => undefined);
-  return watchdog;
 }
 
 async function createDatabase(login: Login, port: number): Promise<void> {
