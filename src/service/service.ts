@@ -1,4 +1,5 @@
 /** Starts and stops a process: its parts, the server and what runs in the background. */
+import type { FastifyInstance } from "fastify";
 import { HTTP_LIMITS } from "../api/http-limits.ts";
 import { openApiDocument } from "../api/openapi.ts";
 import { makeServer } from "../api/server.ts";
@@ -8,6 +9,7 @@ import { makeLog } from "../telemetry/log.ts";
 import { makeDatabaseParts } from "./database-parts.ts";
 import { listenAt } from "./listen-at.ts";
 import { makeParts } from "./parts.ts";
+import type { Parts } from "./parts-type.ts";
 import { makeProcessParts } from "./process-parts.ts";
 import type { Role, ServiceOptions } from "./service-options.ts";
 import { releaseStartMemory } from "./start-memory.ts";
@@ -24,26 +26,12 @@ export type Service = {
 const REQUEST_GRACE_MS = 17_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { config, roles, log } = options;
+  const { roles, log } = options;
   const parts = await makeParts(options);
-  try {
-    for (const { bucket, config: own, reconciling } of parts.stores) {
-      await requireSafeBucket(bucket, own, log);
-      await markOwnBucket(reconciling, log);
-    }
-  } catch (error) {
+  const { app, address } = await openServer(options, parts).catch(async (error: unknown) => {
     await parts.close();
     throw error;
-  }
-  const app = await makeServer(parts.apiServices, {
-    basePath: config.basePath,
-    servesApi: roles.has("api"),
-    httpLimits: { ...HTTP_LIMITS, ...options.httpLimits },
-    trustedProxies: config.trustedProxies,
   });
-  // Before anybody waits for an answer.
-  releaseStartMemory();
-  const address = await listenAt(app, config);
   parts.listensOn(Number(new URL(address).port));
   for (const part of parts.background) part.start();
   log.info({ address, roles: [...roles] }, "started");
@@ -58,6 +46,26 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       log.info("stopped");
     },
   };
+}
+
+/** Checks the buckets, and then listens. */
+async function openServer(
+  { config, roles, log, httpLimits }: ServiceOptions,
+  parts: Parts,
+): Promise<{ app: FastifyInstance; address: string }> {
+  for (const { bucket, config: own, reconciling } of parts.stores) {
+    await requireSafeBucket(bucket, own, log);
+    await markOwnBucket(reconciling, log);
+  }
+  const app = await makeServer(parts.apiServices, {
+    basePath: config.basePath,
+    servesApi: roles.has("api"),
+    httpLimits: { ...HTTP_LIMITS, ...httpLimits },
+    trustedProxies: config.trustedProxies,
+  });
+  // Before anybody waits for an answer.
+  releaseStartMemory();
+  return { app, address: await listenAt(app, config) };
 }
 
 /** The parts that compare rows with the bucket, for a command: nothing is started. */
