@@ -32,7 +32,7 @@ export function makeAttempts(options: AttemptsOptions): Attempts {
   );
   const waiting = new Map<Attempt, Waiting>();
   const used = new Map<Attempt, Connection>();
-  const secondTries = new Set<Attempt>();
+  const secondTries = new WeakSet<Attempt>();
 
   function sendOver(connection: Connection, attempt: Attempt): void {
     used.set(attempt, connection);
@@ -50,7 +50,6 @@ export function makeAttempts(options: AttemptsOptions): Attempts {
     queueMicrotask(() => {
       giveBackConnection(attempt);
       gate.leave(attempt.request.origin, attempt);
-      secondTries.delete(attempt);
       const waiter = waiting.get(attempt);
       waiting.delete(attempt);
       if (waiter !== undefined) report(waiter);

@@ -181,6 +181,26 @@ describe("a receiver that hangs up", () => {
     equal(seen.at(-1), "1/0");
   });
 
+  it("from all idle connections gets the request on a new one too, not on another that is idle", async (test) => {
+    let answers: (() => void)[] = [];
+    const receiver = await startRawReceiver((socket, index) => {
+      let count = 0;
+      socket.on("data", () => {
+        if (index < 2 && count++ === 1) socket.destroy();
+        else answers.push(() => socket.write(`${OK}Content-Length: 0\r\n\r\n`));
+        if (answers.length < 2 && receiver.connectionCount() < 3) return;
+        for (const answer of answers) answer();
+        answers = [];
+      });
+    });
+    test.after(() => receiver.close());
+    const sender = senderFor(test, receiver.caPem);
+    const both = await Promise.all([post(sender, receiver.url), post(sender, receiver.url)]);
+    equal(both.map(brief).join(), "200,200");
+    equal(brief(await post(sender, receiver.url)), "200");
+    equal(receiver.connectionCount(), 3);
+  });
+
   it("from every connection is tried on one new connection only", async (test) => {
     const receiver = await startRawReceiver((socket, index) => {
       let count = 0;

@@ -1,5 +1,5 @@
 /** The limits that a sender was given: what comes up to one, and what is over. */
-import { equal } from "node:assert/strict";
+import { equal, rejects } from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { brief, senderFor } from "../../test/support/sender.ts";
 import { startRawReceiver } from "../../test/support/tls-receiver.ts";
@@ -52,6 +52,20 @@ describe("a sender's limit", () => {
     equal(brief(await answeredBy(test, hintOf(500) + EMPTY, limits)), "200");
     equal(brief(await answeredBy(test, hintOf(1500), limits)), "invalid_response");
   });
+
+  it(
+    "of connections has room again after a request that HTTP cannot carry",
+    { timeout: 20_000 },
+    async (test) => {
+      const receiver = await startRawReceiver((socket) => socket.on("data", () => socket.write(EMPTY)));
+      test.after(() => receiver.close());
+      const sender = senderFor(test, receiver.caPem, { limits: { maxConnectionsPerOrigin: 1 } });
+      const send = (headers: Record<string, string>) =>
+        sender.send({ url: receiver.url, headers, body: "{}" });
+      await rejects(send({ "x-a": "a\nb" }));
+      equal(brief(await send({ "x-a": "a" })), "200");
+    },
+  );
 
   it(
     "of idle time is that of a connection of which the receiver says nothing",
