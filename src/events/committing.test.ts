@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { NO_LANE, openTestQueue } from "../../test/support/test-queue.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
@@ -87,6 +88,41 @@ describe("the events of a request", () => {
     await assert.rejects(losing([eventOf(), eventOf()]), Error);
     assert.deepEqual(counts, []);
   });
+
+  it(
+    "in arrays whose keys are held keep no connection from their tenant's others",
+    { timeout: 20_000 },
+    async () => {
+      const held = Promise.withResolvers<void>();
+      let again = 0;
+      const tried = new Set<string>();
+      const { queue } = acceptor;
+      const locked = async (...given: Parameters<typeof queue.acceptParts>) => {
+        const [parts] = given;
+        const key = parts[0]?.[0]?.idempotencyKey;
+        if (key?.startsWith("held") !== true) return queue.acceptParts(...given);
+        if (!tried.has(key)) {
+          tried.add(key);
+          throw Object.assign(new Error("locked"), { code: "55P03" });
+        }
+        again++;
+        await held.promise;
+        return queue.acceptParts(...given);
+      };
+      commit = makeCommitting(
+        new Acceptor({ queue: { ...queue, acceptParts: locked }, ownLane: NO_LANE }),
+        (accepted) => counts.push(accepted),
+      );
+      const waiting = ["held 1", "held 2"].map((key) => commit([eventOf(key), eventOf()]));
+      await eventually(async () => again > 0);
+      // Two of a tenant's are tried at once; of those that are tried again, one.
+      await commit([eventOf("free"), eventOf()]);
+      assert.equal(again, 1);
+      held.resolve();
+      await Promise.all(waiting);
+      assert.deepEqual([again, counts], [2, [2, 2, 2]]);
+    },
+  );
 
   it("are new where their key ran out as it was looked up", async () => {
     await commit([eventOf("key")]);

@@ -181,6 +181,62 @@ describe("a key that is held", () => {
     isAway = false;
     assert.deepEqual(await atOnce(failing.add(eventOf("a"))).then((one) => one?.dispatchCount), 1);
   });
+
+  describe("while it is tried", () => {
+    const WAKES_MS = 152;
+    let result: "held" | "away" | "free";
+    let tried: number[];
+    /** Of the event that had the key, and of the one that comes for it meanwhile. */
+    let ends: string[];
+    let slow: KeyedCommits;
+    beforeEach(async () => {
+      [result, tried, ends] = ["held", [], []];
+      slow = makeKeyedCommits(
+        async (events, lockWaitMs) => {
+          tried.push(events.length);
+          await clock.wait(lockWaitMs);
+          if (result === "held") throw new LockTimeout();
+          if (result === "away") throw new Error("away");
+          return events.map(acceptedOf);
+        },
+        10,
+        clock,
+      );
+      add("first");
+      await pass(WAKES_MS + 1);
+      assert.deepEqual(tried, [1, 1, 1]);
+      add("second");
+    });
+
+    function add(name: string): void {
+      const accepted = slow.add(eventOf("held")).then(() => "accepted", String);
+      void accepted.then((end) => ends.push(`${name}: ${end}`));
+    }
+
+    it("does not forget what comes for it, where it is still held", async () => {
+      await pass(1);
+      result = "free";
+      await pass(100 + 2);
+      assert.deepEqual(
+        [tried, ends],
+        [
+          [1, 1, 1, 2],
+          ["first: accepted", "second: accepted"],
+        ],
+      );
+    });
+
+    it("does not fail what comes for it with what it fails by, nor keep its tenant from the groups", async () => {
+      result = "away";
+      await pass(1);
+      result = "free";
+      await pass(20);
+      assert.deepEqual(ends, ["first: Error: away", "second: accepted"]);
+      for (const key of ["a", "b"]) void slow.add(eventOf(key));
+      await pass();
+      assert.deepEqual(tried, [1, 1, 1, 1, 2]);
+    });
+  });
 });
 
 describe("beside tenants that hold many keys and publish them all at once", () => {
