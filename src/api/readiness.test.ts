@@ -100,6 +100,25 @@ describe("the report of a process", () => {
       assert.deepEqual(await ready(given).report(), { reasons: [reason], warnings: [] });
   });
 
+  it("has the same reasons for a database that has not answered after three seconds", async (test) => {
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const silent = Promise.withResolvers<never>();
+    const asked = Promise.withResolvers<void>();
+    for (const [isFull, reason] of [
+      [false, /^the database cannot be reached$/],
+      [true, /^the database's disk is full: /],
+    ] as const) {
+      const beat = (): Promise<never> => {
+        asked.resolve();
+        return silent.promise;
+      };
+      const reporting = ready({ heartbeat: { beat }, isDiskFull: () => isFull }).report();
+      await asked.promise;
+      test.mock.timers.tick(3000);
+      assert.match((await reporting).reasons.join(), reason);
+    }
+  });
+
   it("tells an unknown fault to the log alone", async (test) => {
     const error = new TypeError("a fault of ours");
     const log = makeLog("silent");

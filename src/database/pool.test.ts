@@ -364,6 +364,18 @@ describe("inTransaction", () => {
     assert.deepEqual([thrown, pool.totalCount], [failure, 0]);
   });
 
+  it("throws away a connection that lives and did not roll back, as it is still in the transaction", async (test) => {
+    const pool = open(database.url, 1);
+    const failure = new Error("no");
+    const thrown = await errorOf(() =>
+      inTransaction(pool, async (client) => {
+        test.mock.method(client, "query", () => Promise.reject(new Error("Query read timeout")));
+        throw failure;
+      }),
+    );
+    assert.deepEqual([thrown, pool.totalCount], [failure, 0]);
+  });
+
   it("throws away a connection to a server that takes no writes any more", async () => {
     const pool = open(database.url, 1);
     const statement = "SET TRANSACTION READ ONLY; CREATE TABLE refused (n int)";

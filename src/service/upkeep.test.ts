@@ -76,6 +76,15 @@ it("each work of upkeep begins at the start, and one that fails is counted by it
     assert.deepEqual(await failed(), WORK);
   }));
 
+it("what goes some rows at a time goes on until no more are left", async () => {
+  const rounds = { endLeases: 0, endUnfetched: 0 };
+  const three = (name: keyof typeof rounds) => async () => ++rounds[name] < 3;
+  const pull = { endLeases: three("endLeases"), endUnfetched: three("endUnfetched"), removeAbandoned: fails };
+  await withUpkeep(pull, async () => {
+    await eventually(async () => rounds.endLeases >= 3 && rounds.endUnfetched >= 3);
+  });
+});
+
 it("a stop of upkeep waits for the work under way, and goes no further in what has more to do", async () => {
   let rounds = 0;
   const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -286,6 +286,21 @@ describe("a dispatch", () => {
     assert.deepEqual(steps, ["sent", "delivered"]);
   });
 
+  it("goes where its endpoint is after that wait, not where it was before", async () => {
+    for (const isKnown of [true, false]) {
+      const before = Promise.withResolvers<unknown>();
+      const disabled = { ...TARGET, enabled: false };
+      [steps, lock] = [[], before.promise];
+      [known, target] = [isKnown ? TARGET : undefined, () => TARGET];
+      const sending = start();
+      await clock.runUntil(clock.nowMs() + 1000);
+      [known, target] = [isKnown ? disabled : undefined, () => disabled];
+      before.resolve(undefined);
+      await sending;
+      assert.deepEqual(steps, ["held"]);
+    }
+  });
+
   it("counts as an error with its reason where the attempt can't be made", async () => {
     for (const [error, reason] of [
       [new SecretBoxError("it does not open"), "secret"],

@@ -92,6 +92,12 @@ describe("catching up with the table", () => {
     catchUp.foundAll(catchUp.lookBegins(), ALL_SLOTS);
     catchUp.note([behind], ALL_SLOTS);
     assert.deepEqual(catchUp.enter([large(), large()]).refused, []);
+    assert.equal(catchUp.leave(() => true).length, 2);
+    catchUp.note([behind], ALL_SLOTS);
+    const withdrawn = large();
+    assert.deepEqual(catchUp.enter([withdrawn, large()]).refused, []);
+    assert.deepEqual(catchUp.withdraw(withdrawn), [withdrawn]);
+    assert.deepEqual(catchUp.enter([large()]).refused, []);
   });
 
   it("lets 8 MiB wait, and not a byte more", () => {
