@@ -206,8 +206,9 @@ describe("what storage remembers", () => {
     const made = async (error: string, status: string, age: string) =>
       String(
         await t.value(
-          `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, error, updated_at)
-            VALUES ('acme', gen_random_uuid(), 'max', now() - interval '1 h', now(), $2, $1, now() - $3::interval)
+          `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, error, created_at, updated_at)
+            VALUES ('acme', gen_random_uuid(), 'max', now() - interval '1 h', now(), $2, $1, now() - interval '10 days',
+              now() - $3::interval)
             RETURNING id::text`,
           [error, status, age],
         ),

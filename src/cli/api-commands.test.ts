@@ -1,10 +1,12 @@
 /** What commands ask of the API, and what they say of its answers. */
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { userInfo } from "node:os";
 import { after, before, describe, it } from "node:test";
 import { runHere } from "../../test/support/command.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { callsOf, sessionsOf, startPretendedApi, userOf } from "../../test/support/pretended-api.ts";
+import { listen } from "../../test/support/tls-receiver.ts";
 import { addressOf, openGivenClient } from "./api-client.ts";
 
 const AT = "2026-01-31T00:00:00.000Z";
@@ -61,6 +63,17 @@ describe("a command that the API says no to", () => {
       errors,
       new RegExp(`^postern:\n  no answer from ${url}: connect ECONNREFUSED .*\n  Start Postern there`),
     );
+  });
+
+  it("says the same where an answer ends before its end", async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "content-length": 100 }).write("{", () => response.destroy());
+    });
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const { code, printed, errors } = await runHere(["tenants", "list", "--url", url], api.env);
+    server.close();
+    assert.deepEqual([code, printed], [1, ""]);
+    assert.match(errors, new RegExp(`^postern:\n  no answer from ${url}: .*\n  Start Postern there`));
   });
 
   it("says that something else answers, or an address that is none", async () => {

@@ -99,6 +99,12 @@ describe("postern deliveries", () => {
     assert.equal(ran.printed, "no deliveries\n");
   });
 
+  it("lists nothing that steers a terminal", async () => {
+    const listed = { ...listedDeliveryExample, event_type: "a\u001b[31m\u202eb\u009bc" };
+    const ran = await api.run(command, [page([listed])]);
+    assert.match(ran.printed, / {2}a\\u001b\[31m\\u202eb\\u009bc {2}\S+\n$/);
+  });
+
   it("shows one whole, with nothing in it that steers a terminal", async () => {
     const delivery = { ...deliveryExample, response_body: "a\u001b[31m\u202eb\u009bc\n" };
     const ran = await api.run([...command, ID], [{ json: { delivery } }]);

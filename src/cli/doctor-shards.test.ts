@@ -61,6 +61,9 @@ async function placesToldAfter(directory: string, shard: string) {
   return [told("shard eu1: tenants"), told("shard eu2: tenants")];
 }
 
+/** A question is about a thousand. */
+const many = (row: string) => `SELECT ${row} FROM generate_series(1000, 3000) AS n`;
+
 const unknown = (who: string) =>
   `fail: ${who} by the directory, since a move that it knows nothing of: it was restored from a backup older than the move`;
 
@@ -87,6 +90,18 @@ describe("tenants that a shard has", () => {
       [null, unknown("acme")],
     );
     assert.deepEqual(await placesToldAfter(directory, ""), [null, unknown("acme and 1 more tenants")]);
+  });
+
+  it("are found all, however many", async () => {
+    const directory = `INSERT INTO postern.shard_directory ${many("'t' || n, 'eu2', 2")}`;
+    const shard = "INSERT INTO postern.shard_tenants (tenant_id, version)";
+    assert.deepEqual(await placesToldAfter(directory, ""), [null, unknown("t1000 and 2000 more tenants")]);
+    assert.deepEqual(await placesToldAfter(directory, `${shard} ${many("'t' || n, 2")}`), [null, null]);
+    const [, told] = await placesToldAfter("", `${shard} ${many("'t' || n, 1")}`);
+    assert.match(
+      told ?? "",
+      /^fail: t1000 and 2000 more tenants by its own rows, and by the directory nowhere: /,
+    );
   });
 
   for (const [what, directory, told] of [

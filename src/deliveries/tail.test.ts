@@ -227,6 +227,7 @@ describe("a watcher of the log", () => {
       await database.pool.query("GRANT SELECT ON postern.deliveries TO postern_tenant");
     }
     assert.deepEqual(told.skipped, [2]);
+    assert.deepEqual(await rows(), { sent: 0, skipped: 2 });
     assert.deepEqual(
       kept.lines.map(({ level, err }) => [level, String(err).split(" ", 2).join(" ")]),
       [[40, "permission denied"]],

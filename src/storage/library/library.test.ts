@@ -1,7 +1,8 @@
 /** What a tenant's user, or the operator, does with stored artifacts: with rows in a database and bytes in a folder. */
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { Readable } from "node:stream";
 import {
   openDirectoryBucket,
   uploadArtifact,
@@ -209,6 +210,11 @@ describe("a hold", () => {
     const changes = makeArtifactChanges(tenants, bucket);
     await assert.rejects(changes.hold(USER, lost.id, true), refused("gone"));
     assert.deepEqual(await findStoredObject(database.pool, ACME, lost.id), lost);
+    // Other bytes under the key are none of its own.
+    const others = Buffer.from("others");
+    const sha256 = createHash("sha256").update(others).digest("hex");
+    await bucket.put({ key: lost.key, size: others.length, sha256, open: () => Readable.from([others]) });
+    await assert.rejects(changes.hold(USER, lost.id, true), refused("gone"));
     const kept = await store("expired");
     const away = { ...bucket, head: () => Promise.reject(new StoreUnavailableError("away")) };
     const outOfReach = makeArtifactChanges(tenants, away);
