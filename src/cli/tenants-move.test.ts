@@ -3,6 +3,7 @@ import { beforeEach, describe, it } from "node:test";
 import { runHere, type Ran } from "../../test/support/command.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { joinedShards } from "../../test/support/joined-shards.ts";
+import { startTask } from "../../test/support/program.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
@@ -30,9 +31,13 @@ async function begun({ isSwitched }: { isSwitched: boolean }): Promise<void> {
   if (isSwitched) await of("eu1").pool.query("UPDATE postern.shard_directory SET shard = 'eu2'");
 }
 
-function run(words: readonly string[], env: Environment = {}): Promise<Ran> {
+function settings(): Environment {
   const SHARDS = NAMES.map((name) => `${name}=${of(name).url}`).join("|");
-  return runHere(["tenants", "move", "acme", ...words], { SHARDS, DATA_DIR: temporaryPath("data"), ...env });
+  return { SHARDS, DATA_DIR: temporaryPath("data") };
+}
+
+function run(words: readonly string[], env: Environment = {}): Promise<Ran> {
+  return runHere(["tenants", "move", "acme", ...words], { ...settings(), ...env });
 }
 
 /** Once the server has noticed that the connection of the command before is gone, and its lock with it. */
@@ -109,6 +114,28 @@ describe("a move that has begun", () => {
         errors,
         /postern:\n {2}acme is half-way, and its deliveries and publishing may wait: .+\.\n {2}Run the command again soon; /,
       );
+    } finally {
+      open.release(true);
+      await of("eu2").pool.query("DELETE FROM postern.shard_tenants WHERE tenant_id = 'acme'");
+    }
+  });
+
+  it("that is interrupted says so too", async () => {
+    await begun({ isSwitched: false });
+    // The command waits for it.
+    const open = await of("eu2").pool.connect();
+    try {
+      await open.query("BEGIN");
+      await open.query("SELECT pg_current_xact_id()");
+      for (const signal of ["SIGINT", "SIGTERM"] as const) {
+        const moving = startTask(["tenants", "move", "acme", "--to", "eu2"], settings());
+        await eventually(async () => moving.output().includes("waiting for open transactions in eu2"));
+        assert.equal(await moving.end(signal), 1);
+        assert.match(
+          moving.errors(),
+          /postern:\n {2}acme is half-way, and its deliveries and publishing may wait: the command was interrupted\.\n {2}Run the command again soon; /,
+        );
+      }
     } finally {
       open.release(true);
       await of("eu2").pool.query("DELETE FROM postern.shard_tenants WHERE tenant_id = 'acme'");

@@ -152,14 +152,25 @@ async function act(
   console.log(`${tenantId} has moved from ${source.name} to ${target.name}.`);
 }
 
-/** A server that went away says nothing of the tenant, whose deliveries and publishing may wait meanwhile. */
+/** Neither a server that went away nor a Ctrl-C says anything of the tenant, whose deliveries and publishing may wait meanwhile. */
 async function orHalfWay(tenantId: TenantId, work: () => Promise<void>): Promise<void> {
-  await work().catch((error: unknown) => {
-    if (!isPassing(error)) throw error;
-    throw new ConfigError(
-      `${tenantId} is half-way, and its deliveries and publishing may wait: ${messageOf(error)}.\nRun the command again soon; \`postern tenants show\` tells its step.`,
+  const halfWay = (why: string): ConfigError =>
+    new ConfigError(
+      `${tenantId} is half-way, and its deliveries and publishing may wait: ${why}.\nRun the command again soon; \`postern tenants show\` tells its step.`,
     );
-  });
+  const end = (): void => {
+    // Behind what shows the progress.
+    if (process.stderr.isTTY) process.stderr.write("\n");
+    void withClearErrors(() => Promise.reject(halfWay("the command was interrupted")));
+  };
+  process.on("SIGINT", end).on("SIGTERM", end);
+  try {
+    await work();
+  } catch (error) {
+    throw isPassing(error) ? halfWay(messageOf(error)) : error;
+  } finally {
+    process.off("SIGINT", end).off("SIGTERM", end);
+  }
 }
 
 /** PostgreSQL tells no client how much is free on its disk. */
