@@ -171,21 +171,24 @@ describe("a tenant that keeps bodies", () => {
     }
   });
 
-  it("gets its events delivered while too many bodies wait, and the loss is counted", async () => {
+  it("gets its events delivered while too many of its bodies wait, and the loss is counted; others keep theirs", async () => {
     const { pool } = service.database;
+    const [{ as, deliver, storage }, other] = [await newTenant(KEEP_ALL), await newTenant(KEEP_ALL)];
     await pool.query(
       `INSERT INTO postern.bodies_to_keep (tenant_id, endpoint_id, delivery_id, attempt, kind, due_at)
-        SELECT 'greedy', gen_random_uuid(), gen_random_uuid(), 1, 'request_body', now() + interval '1 day'
+        SELECT $1, gen_random_uuid(), gen_random_uuid(), 1, 'request_body', now() + interval '1 day'
         FROM generate_series(1, 200000)`,
+      [as.tid],
     );
     await eventually(async () => /^storage_bodies_waiting 200000$/m.test(await metricsOf(service)));
-    const { deliver, storage } = await newTenant(KEEP_ALL);
     await deliver();
     const lost =
       /storage_artifacts_total\{kind="(?:request|response)_body",outcome="lost",reason="backlog"\} 1\n/g;
     assert.equal((await metricsOf(service)).match(lost)?.length, 2);
     assert.deepEqual((await storage.library()).items, []);
-    await pool.query("DELETE FROM postern.bodies_to_keep WHERE tenant_id = 'greedy'");
+    await other.deliver();
+    await other.items(2);
+    await pool.query("DELETE FROM postern.bodies_to_keep WHERE tenant_id = $1", [as.tid]);
     await eventually(async () => /^storage_bodies_waiting 0$/m.test(await metricsOf(service)));
     // There is room again, for this process too.
     await deliver();

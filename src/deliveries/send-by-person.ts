@@ -228,7 +228,7 @@ export class PersonSends {
       await refusals.refused(caller, { endpointId, operation, url, rule: outcome.rule });
       throw new Refusal("unsafe_url");
     }
-    const toKeep = artifacts.choose(keeps, { attempt, longResponseBody: longBodyOf(outcome) });
+    const toKeep = artifacts.choose(keeps, { tenantId, attempt, longResponseBody: longBodyOf(outcome) });
     const answer = outcome.kind === "answered" ? outcome : null;
     const made = {
       sentAt,
@@ -251,7 +251,11 @@ export class PersonSends {
     const { artifacts } = this.#services;
     const send = { ...intent, requestHeaders: {} };
     const { isDelivered, refusal, ...offered } = await offerToClients(this.#services, send, deliveryLabel);
-    const toKeep = artifacts.choose(target.keeps, { attempt: intent.attempt, longResponseBody: null });
+    const toKeep = artifacts.choose(target.keeps, {
+      tenantId: target.tenantId,
+      attempt: intent.attempt,
+      longResponseBody: null,
+    });
     const made = { ...offered, responseStatus: null, responseHeaders: null, responseBody: refusal };
     return { made, isNoted: true, isAnswered: isDelivered, isDelivered, toKeep };
   }

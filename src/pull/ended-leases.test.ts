@@ -67,7 +67,7 @@ async function endWhere(recorded: readonly DeliveryId[], mayHaveMore: boolean, l
   const counted = (await metrics.attemptsTotal.get()).values.map(({ labels, value }) => ({ labels, value }));
   assert.deepEqual(
     attempts,
-    leases.map(() => ({ attempt: 1, longResponseBody: null })),
+    leases.map(() => ({ tenantId, attempt: 1, longResponseBody: null })),
   );
   assert.deepEqual(
     counted,

@@ -31,7 +31,11 @@ export async function endLeases(services: EndedLeaseServices): Promise<boolean> 
   const now = new Date();
   const completed = leases.map((lease) => {
     const kept = keeps.get(lease.endpointId) ?? null;
-    const toKeep = artifacts.choose(kept, { attempt: lease.attempt, longResponseBody: null });
+    const toKeep = artifacts.choose(kept, {
+      tenantId: lease.tenantId,
+      attempt: lease.attempt,
+      longResponseBody: null,
+    });
     return completeFetched(lease, { kind: "timeout" }, { now, retryDelayMs, toKeep });
   });
   const recorded = await complete(db, completed);

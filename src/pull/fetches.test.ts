@@ -108,7 +108,7 @@ describe("a lease", () => {
       { level: 50, tenantId: ACME, endpointId: hand.endpointId, events: 1 },
     ]);
     assert.deepEqual(await hand.counted("pullLeased"), [[1]]);
-    assert.deepEqual(hand.chosen, [[null, { attempt: 3, longResponseBody: null }]]);
+    assert.deepEqual(hand.chosen, [[null, { tenantId: ACME, attempt: 3, longResponseBody: null }]]);
   });
 
   it("is none where all events are gone", async () => {
@@ -169,7 +169,7 @@ describe("an acknowledgement", () => {
     assert.deepEqual(hand.told, [[hand.endpointId]]);
     assert.deepEqual(
       hand.chosen,
-      acks.slice(1).map(() => [null, { attempt: 3, longResponseBody: null }]),
+      acks.slice(1).map(() => [null, { tenantId: ACME, attempt: 3, longResponseBody: null }]),
     );
     const rows = await hand.sql("SELECT status, error, response_body FROM postern.deliveries WHERE id = $1", [
       other,

@@ -277,7 +277,11 @@ export class Fetches {
     const { artifacts, retryDelayMs } = this.#services;
     const now = new Date();
     return leases.map((lease) => {
-      const toKeep = artifacts.choose(keeps, { attempt: lease.attempt, longResponseBody: null });
+      const toKeep = artifacts.choose(keeps, {
+        tenantId: lease.tenantId,
+        attempt: lease.attempt,
+        longResponseBody: null,
+      });
       return completeFetched(lease, outcomeOf(lease), { now, retryDelayMs, toKeep });
     });
   }

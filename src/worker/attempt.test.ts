@@ -108,7 +108,7 @@ describe("an attempt", () => {
       toKeep: KEPT,
     });
     assert.equal(isGone, false);
-    assert.deepEqual(choices, [[null, { attempt: 1, longResponseBody: null }]]);
+    assert.deepEqual(choices, [[null, { tenantId: TARGET.tenantId, attempt: 1, longResponseBody: null }]]);
   });
 
   it("keeps whole answers where the tenant wants them, and only there", async () => {
@@ -116,7 +116,9 @@ describe("an attempt", () => {
     const wholeBody = Buffer.from("longer than the beginning");
     outcome = { ...ANSWERED, wholeBody };
     await attempt(leasedDispatch({ attempt: 2 }), { keeps });
-    assert.deepEqual(choices, [[keeps, { attempt: 2, longResponseBody: wholeBody }]]);
+    assert.deepEqual(choices, [
+      [keeps, { tenantId: TARGET.tenantId, attempt: 2, longResponseBody: wholeBody }],
+    ]);
     await attempt(leasedDispatch(), { keeps: { ...keeps, responseBodies: false } });
     assert.deepEqual(
       sent.map(({ keepsWholeBody }) => keepsWholeBody),

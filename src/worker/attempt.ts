@@ -54,6 +54,7 @@ export async function makeAttempt(
   traced?.end(verdict);
   const { isGone, ...recorded } = verdict;
   const toKeep = services.artifacts.choose(target.keeps, {
+    tenantId: dispatch.tenantId,
     attempt: dispatch.attempt,
     longResponseBody: longBodyOf(outcome),
   });

@@ -103,7 +103,7 @@ async function breakStore(): Promise<() => Promise<void>> {
 
 describe("what of an attempt is noted", () => {
   const bodies = { requestBody: true, responseBody: LONG, days: null };
-  const made = { attempt: 999, longResponseBody: LONG };
+  const made = { tenantId: ACME, attempt: 999, longResponseBody: LONG };
 
   it("is what its tenant keeps, up to the 999th attempt", async () => {
     assert.deepEqual(keeper.choose(KEEP_ALL, made), bodies);
@@ -123,10 +123,8 @@ describe("what of an attempt is noted", () => {
     const nothing = { ...KEEP_ALL, requestBodies: false, responseBodies: false };
     assert.equal(keeper.choose(nothing, made), null);
     assert.equal(keeper.choose(nothing, beyond), null);
-    assert.equal(
-      keeper.choose({ ...KEEP_ALL, requestBodies: false }, { ...beyond, longResponseBody: null }),
-      null,
-    );
+    const answers = { ...KEEP_ALL, requestBodies: false };
+    assert.equal(keeper.choose(answers, { ...beyond, longResponseBody: null }), null);
     assert.deepEqual(await counted(), {});
   });
 
@@ -146,6 +144,7 @@ describe("what of an attempt is noted", () => {
       await eventually(async () => (await metrics.bodiesWaiting.get()).values[0]?.value === 2);
       assert.deepEqual(bounded.choose(KEEP_ALL, made), isFull ? null : bodies);
       assert.deepEqual(bounded.choose(KEEP_ALL, { ...made, attempt: 1000 }), null);
+      assert.deepEqual(bounded.choose(KEEP_ALL, { ...made, tenantId: tenant("globex") }), bodies);
       await bounded.stop();
     }
     assert.deepEqual(await counted(), {

@@ -12,6 +12,7 @@ import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import type { BodiesToKeep } from "../../queue/queue.ts";
 import { every, pause } from "../../shared/every.ts";
+import type { TenantId } from "../../shared/id.ts";
 import { seldom } from "../../shared/seldom.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -20,6 +21,7 @@ import { decideOpening, openObject, uploadObject } from "../library/upload-objec
 import type { LinkProbes } from "../library/link-probes.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
 import { readDatabaseClock } from "../rows/stored-object-store.ts";
+import { tenantsBeyond } from "./backlog.ts";
 import type { KeptBodies } from "./kept-bodies.ts";
 import {
   claimBodies,
@@ -33,7 +35,7 @@ import {
 } from "./kept-body-store.ts";
 
 const MAX_ATTEMPT = 999;
-/** Of all processes; what is measured is seconds old, so some more may come. */
+/** Of all tenants and processes. Some more may come: what is measured is seconds old, and tenants that have few go on. */
 const MAX_WAITING = { count: 200_000, bytes: 1024 ** 3 };
 const MEASURE_EVERY_MS = 2000;
 const POLL_MS = 1000;
@@ -51,7 +53,7 @@ export type ArtifactKeeper = {
   /** What of an attempt is to be noted with its outcome; null: nothing. */
   choose(
     keeps: KeptBodies | null,
-    made: { attempt: number; longResponseBody: Buffer | null },
+    made: { tenantId: TenantId; attempt: number; longResponseBody: Buffer | null },
   ): BodiesToKeep | null;
   /** Within the transaction that logs a person's delivery. */
   note(transaction: Db, of: DeliveryOfBodies, bodies: BodiesToKeep): Promise<void>;
@@ -83,7 +85,7 @@ class DurableKeeper implements ArtifactKeeper {
   readonly #services: ArtifactKeeperServices;
   readonly #stopping = new AbortController();
   #running: Promise<unknown> | null = null;
-  #isFull = false;
+  #beyond: ReadonlySet<TenantId> = new Set();
   /** Many at once are one line: the log must not fill because the store is away. */
   readonly #tell = seldom(
     TELL_EVERY_MS,
@@ -97,9 +99,10 @@ class DurableKeeper implements ArtifactKeeper {
 
   choose(
     keeps: KeptBodies | null,
-    { attempt, longResponseBody }: { attempt: number; longResponseBody: Buffer | null },
+    made: { tenantId: TenantId; attempt: number; longResponseBody: Buffer | null },
   ): BodiesToKeep | null {
     const { metrics } = this.#services;
+    const { tenantId, attempt, longResponseBody } = made;
     if (keeps === null) return null;
     const { requestBodies: requestBody, days } = keeps;
     const bodies = { requestBody, responseBody: keeps.responseBodies ? longResponseBody : null, days };
@@ -108,10 +111,10 @@ class DurableKeeper implements ArtifactKeeper {
       ...(bodies.responseBody === null ? [] : ["response_body" as const]),
     ];
     if (kinds.length === 0) return null;
-    if (attempt <= MAX_ATTEMPT && !this.#isFull) return bodies;
+    if (attempt <= MAX_ATTEMPT && !this.#beyond.has(tenantId)) return bodies;
     for (const kind of kinds) {
       if (attempt > MAX_ATTEMPT) metrics.artifactsTotal.inc({ kind, outcome: "beyond_999", reason: "" });
-      else this.#lose({ kind }, "backlog", "too many bodies wait to be stored");
+      else this.#lose({ kind, tenantId }, "backlog", "too many bodies wait to be stored");
     }
     return null;
   }
@@ -138,9 +141,9 @@ class DurableKeeper implements ArtifactKeeper {
 
   async #measure(): Promise<void> {
     const { db, metrics, maxWaiting = MAX_WAITING } = this.#services;
-    const { count, bytes } = await measureBodies(db);
-    metrics.bodiesWaiting.set(count);
-    this.#isFull = count >= maxWaiting.count || bytes >= maxWaiting.bytes;
+    const waiting = await measureBodies(db);
+    metrics.bodiesWaiting.set(waiting.reduce((sum, { count }) => sum + count, 0));
+    this.#beyond = tenantsBeyond(waiting, maxWaiting);
   }
 
   async #workOff(): Promise<void> {

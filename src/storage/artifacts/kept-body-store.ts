@@ -95,13 +95,14 @@ export async function postponeBody(
   );
 }
 
-/** How many bodies wait, and how many bytes of answers. Of all tenants. */
-export async function measureBodies(db: Db): Promise<{ count: number; bytes: number }> {
-  const { rows } = await db.query<{ count: number; bytes: number }>({
+/** How many bodies of each tenant wait, and how many bytes of answers. */
+export async function measureBodies(db: Db): Promise<{ tenantId: TenantId; count: number; bytes: number }[]> {
+  const { rows } = await db.query<{ tenantId: TenantId; count: number; bytes: number }>({
     name: "measure-bodies",
     // A size is known without reading the bytes.
-    text: /* sql */ `SELECT count(*)::int AS count, coalesce(sum(octet_length(body)), 0)::float8 AS bytes
-      FROM postern.bodies_to_keep`,
+    text: /* sql */ `SELECT tenant_id AS "tenantId", count(*)::int AS count,
+        coalesce(sum(octet_length(body)), 0)::float8 AS bytes
+      FROM postern.bodies_to_keep GROUP BY tenant_id`,
   });
-  return rows[0] ?? { count: 0, bytes: 0 };
+  return rows;
 }
