@@ -124,6 +124,29 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
     );
   });
 
+  it("goes on where its renewal was one call too many, and is renewed a moment later", async () => {
+    const given = { isSignedIn: false, expects: /status of 429/ };
+    const { page } = await portal().open("/endpoints", given);
+    const renew = /\/api\/portal\/sessions\/renew$/;
+    const renewals: number[] = [];
+    page.on("response", (answer) => {
+      if (renew.test(answer.url())) renewals.push(answer.status());
+    });
+    await page.route(renew, (route) => route.fulfill({ status: 429 }), { times: 1 });
+    await page.clock.install();
+    await page.goto(await codeUrl(portal().service, "/endpoints"));
+    await page.getByRole("heading", { name: "Endpoints" }).waitFor();
+    await page.clock.fastForward("13:05");
+    await eventually(async () => renewals.length === 1);
+    // How soon the page has read the answer is unknown, so more than one step may be needed.
+    await eventually(async () => {
+      assert.equal(await page.getByText("Your session has ended").count(), 0);
+      await page.clock.fastForward("00:10");
+      return renewals.length === 2;
+    });
+    assert.deepEqual(renewals, [429, 200]);
+  });
+
   it("ends by Sign out, on the server too", async () => {
     const { page, inspect } = await portal().open("/endpoints");
     await page.getByRole("heading", { name: "Endpoints" }).waitFor();
