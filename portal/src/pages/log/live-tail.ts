@@ -5,6 +5,7 @@
  * as the newest page has it.
  */
 import { api, type Schemas } from "../../api/client.ts";
+import { failuresAfter, pauseMs, type Outcome } from "./tail-pauses.ts";
 
 export type Row = Schemas["ListedDelivery"];
 export type TailState = "watching" | "waiting";
@@ -17,8 +18,6 @@ type Listener = {
   onGap: (skipped: number | null) => void;
   onState: (state: TailState) => void;
 };
-
-const MAX_PAUSE_MS = 30_000;
 
 /** Watches until the answer is called. */
 export function watchLog(endpointId: string | undefined, listener: Listener): () => void {
@@ -34,18 +33,19 @@ async function keepWatching(
 ): Promise<void> {
   let failures = 0;
   for (;;) {
+    let outcome: Outcome = "unopened";
     const onOpen = (opened: AbortSignal): void => {
-      failures = 0;
+      outcome = "broken";
       listener.onOpen(opened);
     };
-    const isEnded = await watchOnce(endpointId, { ...listener, onOpen }, signal).then(
-      () => true,
-      () => false,
+    await watchOnce(endpointId, { ...listener, onOpen }, signal).then(
+      () => (outcome = "ended"),
+      () => undefined,
     );
     if (signal.aborted) return;
     listener.onState("waiting");
-    if (!isEnded) failures++;
-    await pause(isEnded ? 0 : Math.min(1000 * 2 ** failures, MAX_PAUSE_MS), signal);
+    failures = failuresAfter(failures, outcome);
+    await pause(pauseMs(failures), signal);
     if (signal.aborted) return;
   }
 }
