@@ -10,6 +10,7 @@ import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { sessions } from "../../test/support/sessions.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import { watchedRows, watchLog } from "../../test/support/watched-log.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { pause } from "../shared/every.ts";
 import { newDeliveryId, newEndpointId, newEventId, type EndpointId } from "../shared/id.ts";
@@ -113,27 +114,8 @@ describe("a watcher of the log", () => {
     test.after(() => tail.close());
   });
 
-  /** Of a tenant; what it is told, and how to end it. */
-  async function watch(filter: TailFilter = ALL, of = tenantId) {
-    const [sent, skipped]: [string[], (number | null)[]] = [[], []];
-    const told = { sent, skipped, bodies: 0, empty: 0, hasRoom: true };
-    const end = await tail.watch(of, filter, {
-      hasRoom: () => told.hasRoom,
-      send(deliveries) {
-        told.sent.push(...deliveries.map(({ id }) => id));
-        told.empty += Number(deliveries.length === 0);
-        told.bodies += deliveries.filter(({ requestBody }) => requestBody !== null).length;
-      },
-      skip: (count) => void told.skipped.push(count),
-      end: () => assert.fail("no watcher's tenant has moved"),
-    });
-    return { told, end };
-  }
-
-  async function rows(): Promise<Record<string, number>> {
-    const { values } = await metrics.logWatchRows.get();
-    return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]));
-  }
+  const watch = (filter = ALL, of = tenantId) => watchLog(tail, of, filter);
+  const rows = () => watchedRows(metrics);
 
   it("is sent what fits its filter, oldest first and without bodies, and of no other tenant", async () => {
     const [all, ofTwo, failed, ofGlobex] = [

@@ -1,0 +1,46 @@
+/** What a watcher of the log misses: how it is told and counted. */
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { openTenantPool, type OpenedTenantPool } from "../../test/support/tenant-pool.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { watchedRows, watchLog } from "../../test/support/watched-log.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { LogTail } from "./tail.ts";
+
+const tenantId = tenant("acme");
+const ALL = { endpointId: null, status: null };
+
+let database: TestDatabase;
+let tenants: OpenedTenantPool;
+before(async () => {
+  database = await createTestDatabase();
+  tenants = openTenantPool(database, 2);
+});
+after(async () => {
+  await tenants.end();
+  await database.drop();
+});
+
+describe("a watcher of the log", () => {
+  let tail: LogTail;
+  let metrics: Metrics;
+
+  beforeEach((test) => {
+    metrics = makeMetrics();
+    tail = new LogTail({ tenants, databaseUrl: database.url, log: makeLog("silent"), metrics });
+    assert.ok("after" in test);
+    test.after(() => tail.close());
+  });
+
+  it("is told that it missed nobody knows what while nothing was listened to, which counts as none", async () => {
+    const { told } = await watchLog(tail, tenantId, ALL);
+    await database.pool.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %postern_log%' AND datname = current_database()",
+    );
+    await eventually(async () => told.skipped.length === 1);
+    assert.deepEqual([told.skipped, await watchedRows(metrics)], [[null], { sent: 0, skipped: 0 }]);
+  });
+});
