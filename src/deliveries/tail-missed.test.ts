@@ -1,4 +1,4 @@
-/** What a watcher of the log misses: how it is told and counted. */
+/** What a watcher of the log misses: how it is told and counted, and what is named before it. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/postgr
 import { openTenantPool, type OpenedTenantPool } from "../../test/support/tenant-pool.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { watchedRows, watchLog } from "../../test/support/watched-log.ts";
+import { newEndpointId } from "../shared/id.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { LogTail } from "./tail.ts";
@@ -42,5 +43,19 @@ describe("a watcher of the log", () => {
     );
     await eventually(async () => told.skipped.length === 1);
     assert.deepEqual([told.skipped, await watchedRows(metrics)], [[null], { sent: 0, skipped: 0 }]);
+  });
+
+  it("hears of what failed first, where the notification has no room for all", async () => {
+    const { told } = await watchLog(tail, tenantId, { ...ALL, status: "failed" });
+    await database.pool.query(
+      `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
+          request_headers, latency_ms)
+        SELECT $1, $2, postern.lowest_id_at(now() + n * interval '1 ms'), gen_random_uuid(), 'a.b', 'event',
+          CASE n WHEN 100 THEN 'failed' ELSE 'delivered' END, 1, '{}', 1
+        FROM generate_series(1, 100) AS n`,
+      [tenantId, newEndpointId()],
+    );
+    await eventually(async () => told.sent.length + told.skipped.length > 0);
+    assert.equal(told.sent.length, 1);
   });
 });
