@@ -4,9 +4,9 @@ import type { TenantId } from "../../shared/id.ts";
 export type Waiting = { count: number; bytes: number };
 
 /**
- * Whose bodies are too many: nobody's while all together are below `max`, and
- * otherwise the tenants' that have reached an equal part of it. So whoever fills
- * the backlog loses bodies, and those who have few beside it keep theirs.
+ * The tenants that have too many bodies waiting. There are none while all bodies
+ * together are below `max`. Then each tenant may have an equal part of `max`: who
+ * fills the backlog loses bodies, and who has few in it keeps them.
  */
 export function tenantsBeyond(
   waiting: readonly (Waiting & { tenantId: TenantId })[],
