@@ -28,14 +28,13 @@ import {
 import { removeReplayed } from "../src/queue/postgres/once-store.ts";
 import { freeLeasesOfDead } from "../src/queue/postgres/presence-store.ts";
 import { ALL_SLOTS } from "../src/queue/slots.ts";
-import { takeFromOutbox } from "../src/queue/postgres/relay-store.ts";
 import { deferDispatch, releaseDispatches } from "../src/queue/postgres/release-store.ts";
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgres/upkeep-store.ts";
 import { claimReplay, countOutcomes } from "../src/replays/replay-store.ts";
-import { claimBodies } from "../src/storage/artifacts/kept-body-store.ts";
 import { completed, event, leased } from "./support/store-inputs.ts";
 import { LOG_STATEMENTS } from "./support/log-statements.ts";
 import { CLIENT_STATEMENTS } from "./support/pull-statements.ts";
+import { TURN_STATEMENTS } from "./support/turn-statements.ts";
 import { UPKEEP_STATEMENTS } from "./support/upkeep-statements.ts";
 import { isWrong, planOf, statementsOf, type Reading, type Ways } from "./support/plans.ts";
 import { uncovered } from "./support/statement-names.ts";
@@ -116,11 +115,6 @@ const STATEMENTS: Record<string, Case> = {
         "skip",
       ),
   },
-  "claim bodies to keep": {
-    as: WORKER,
-    run: (db) => claimBodies(db, 16, 1000),
-    also: { bodies_to_keep: ["due_at"] },
-  },
   "complete, skip": { as: WORKER, run: (db, batch) => completeAttempts(db, batch.map(completed), "skip") },
   "complete, wait": { as: WORKER, run: (db, batch) => completeAttempts(db, batch.map(completed), "wait") },
   claim: {
@@ -189,18 +183,13 @@ const STATEMENTS: Record<string, Case> = {
   ...CLIENT_STATEMENTS,
   ...LOG_STATEMENTS,
   ...UPKEEP_STATEMENTS,
+  ...TURN_STATEMENTS,
   "free leases of dead": {
     as: WORKER,
     run: (db) => freeLeasesOfDead(db, LEASE_OWNER),
     also: { dispatches: ["claimable_at"] },
   },
   targets: { as: WORKER, run: (db, batch) => loadTargets(db, batch) },
-  "outbox take": {
-    as: WORKER,
-    run: (db) => takeFromOutbox(db, ["invoice.paid"], { events: 500, bodyBytes: 1e6 }),
-    // In the order of the key, as far as the limit.
-    also: { outbox: [] },
-  },
   "delete superseded": {
     as: WORKER,
     run: (db) => deleteSuperseded(db),
@@ -306,6 +295,11 @@ async function fill(): Promise<Batch> {
         'event', 'delivered', 1, '{}', 1
       FROM generate_series(1, $1::int) n`,
     [LOGGED, ENDPOINTS],
+  );
+  await database.pool.query(
+    `INSERT INTO postern.outbox (id, tenant_id, type, body)
+      SELECT postern.uuid_v7(), 'tenant_' || n % $2 / 20, 'invoice.paid', '{}' FROM generate_series(1, $1::int) n`,
+    [PENDING, ENDPOINTS],
   );
   const { rows: found } = await database.pool.query<
     Pick<Rows, "tenantId" | "endpointId" | "leasedId" | "eventId">

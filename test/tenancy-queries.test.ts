@@ -16,7 +16,6 @@ import { queryOf, rangeOf, type SearchFilter } from "../src/deliveries/search-fi
 import * as search from "../src/deliveries/search-store.ts";
 import * as claim from "../src/queue/postgres/claim-store.ts";
 import * as presence from "../src/queue/postgres/presence-store.ts";
-import * as relay from "../src/queue/postgres/relay-store.ts";
 import * as release from "../src/queue/postgres/release-store.ts";
 import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
@@ -30,7 +29,6 @@ import * as unsettled from "../src/queue/postgres/unsettled-store.ts";
 import * as upkeep from "../src/queue/postgres/upkeep-store.ts";
 import * as endpoints from "../src/endpoints/endpoint-store.ts";
 import * as reseal from "../src/endpoints/reseal-store.ts";
-import * as outbox from "../src/events/outbox-store.ts";
 import * as mutations from "../src/storage/rows/mutation-store.ts";
 import { moveState } from "../src/storage/rules/mutations.ts";
 import * as reconcile from "../src/storage/upkeep/reconcile-store.ts";
@@ -40,6 +38,7 @@ import * as endpointQueries from "./support/endpoint-queries.ts";
 import * as eventQueries from "./support/event-queries.ts";
 import * as exportQueries from "./support/export-queries.ts";
 import * as noticeQueries from "./support/notice-queries.ts";
+import * as outboxQueries from "./support/outbox-queries.ts";
 import * as portalQueries from "./support/portal-queries.ts";
 import * as pullQueries from "./support/pull-queries.ts";
 import * as tenantQueries from "./support/tenant-queries.ts";
@@ -159,6 +158,7 @@ const asWorker: Record<string, Run> = {
   listTenantObjects: listedObjects,
   ...exportQueries.asWorker,
   ...eventQueries.asWorker,
+  ...outboxQueries.asWorker,
   insertPendingObject: inserted,
   recordUpload: uploaded,
   findStoredObject: (db, { tenantId, objectId }) => objects.findStoredObject(db, tenantId, objectId),
@@ -214,10 +214,7 @@ const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   countSecretsByKey: (db) => reseal.countSecretsByKey(db),
   forgetDeletedEndpoints: (db) => endpoints.forgetDeletedEndpoints(db, 30),
   removeOldAudit: (db) => audit.removeOldAudit(db),
-  isOutboxEmpty: (db) => relay.isOutboxEmpty(db),
-  takeFromOutbox: (db) => relay.takeFromOutbox(db, ["invoice.paid"], { events: 10, bodyBytes: 1024 }),
-  mirrorEventTypes: (db) =>
-    outbox.mirrorEventTypes(db, [{ type: "invoice.paid", newest: 2, needed: [1], others: [1] }]),
+  ...outboxQueries.acrossTenants,
   beat: (db) => heartbeats.beat(db, { id: randomUUID(), name: "test" }),
   removeOldHeartbeats: (db) => heartbeats.removeOldHeartbeats(db),
   findLockHolders: (db) => heartbeats.findLockHolders(db),

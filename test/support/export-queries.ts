@@ -85,6 +85,7 @@ export const asWorker: Record<string, Run> = {
     exports.recordPart(db, leasedExport(rows), { part: { rows: 1, files: [] }, after: null, leaseMs: 1000 }),
   releaseExport: (db, rows) =>
     exports.releaseExport(db, leasedExport(rows), { delayMs: 1000, isFruitless: true }),
+  claimBodies: (db, { tenantId }) => bodies.claimBodies(db, [tenantId], { each: 10, leaseMs: 60_000 }),
   deleteBodiesOf: (db, { tenantId }) => bodies.deleteBodiesOf(db, tenantId),
   deleteBody: (db, rows) => bodies.deleteBody(db, waitingBody(rows)),
   postponeBody: (db, rows) => bodies.postponeBody(db, waitingBody(rows), 60_000),
@@ -92,7 +93,7 @@ export const asWorker: Record<string, Run> = {
 };
 
 export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
-  claimBodies: (db) => bodies.claimBodies(db, 10, 60_000),
+  findBodyTenants: (db) => bodies.findBodyTenants(db),
   measureBodies: (db) => bodies.measureBodies(db),
   claimExport: (db) => exports.claimExport(db, LEASE_OWNER, 1000),
   readAttempts: (db) => exports.readAttempts(db, [newExportId()]),

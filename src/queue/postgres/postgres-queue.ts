@@ -1,6 +1,7 @@
 import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import type { EndpointId, TenantId } from "../../shared/id.ts";
+import { makeTenantTurns } from "../../shared/tenant-turns.ts";
 import { requireHere, residentsOf, type Residence } from "../../database/residence.ts";
 import { inTransaction, onConnection } from "../../database/transaction.ts";
 import {
@@ -26,8 +27,11 @@ import { followFirst } from "./follow.ts";
 import { holdDispatches } from "./follow-store.ts";
 import { findTenantsHere, insertHandovers } from "./handover-store.ts";
 import { makeLeaseIds, type LeaseIds } from "./lease-ids.ts";
-import { isOutboxEmpty, takeFromOutbox } from "./relay-store.ts";
+import { findOutboxTenants, takeFromOutbox } from "./relay-store.ts";
 import { deferDispatch, releaseDispatches } from "./release-store.ts";
+
+/** Tenants that share a take from the outbox. Each has the cost of a look-up in it, and at least one event. */
+const OUTBOX_TOGETHER = 50;
 
 /**
  * The queue in PostgreSQL's tables. The first attempt of an event is due
@@ -43,6 +47,7 @@ export function makePostgresQueue(
   { leaseIds = makeLeaseIds(), residence = null }: { leaseIds?: LeaseIds; residence?: Residence | null } = {},
 ): DispatchQueue {
   const nextLeaseId = () => leaseIds.next();
+  const outboxTurns = makeTenantTurns(() => findOutboxTenants(worker), OUTBOX_TOGETHER);
   const unleased = { leaseId: null, slots: NO_SLOTS, firstDelayMs };
   return {
     accept: (events, options) =>
@@ -66,15 +71,17 @@ export function makePostgresQueue(
     findEarlier: (events) => findEarlierEvents(publisher, events),
     findKnown: (events) => findKnownEvents(publisher, events),
     async relay({ types, limits, judge }) {
-      if (await isOutboxEmpty(worker)) return { relayed: 0, mayHaveMore: false };
+      const tenantIds = await outboxTurns.next();
+      if (tenantIds.length === 0) return { relayed: 0, mayHaveMore: false };
       // One transaction takes and accepts, so each event passes exactly once.
-      return inTransaction(worker, async (transaction) => {
-        const taken = await takeFromOutbox(transaction, types, limits);
+      const { relayed, hasMore } = await inTransaction(worker, async (transaction) => {
+        const taken = await takeFromOutbox(transaction, tenantIds, types, limits);
         const judged = taken.events.flatMap(judge);
         const events = residence === null ? judged : await withoutForeign(transaction, judged, taken.events);
         if (events.length > 0) await acceptEvents(transaction, events, { ...unleased, parked: [] });
-        return { relayed: events.length, mayHaveMore: taken.mayHaveMore };
+        return { relayed: events.length, hasMore: taken.mayHaveMore };
       });
+      return { relayed, mayHaveMore: outboxTurns.end(hasMore) };
     },
     claim: (limits, without, slots = ALL_SLOTS) =>
       claimDispatches(worker, nextLeaseId(), limits, { slots, without }),

@@ -13,6 +13,7 @@ import type { TenantPool } from "../../database/tenant-pool.ts";
 import type { BodiesToKeep } from "../../queue/queue.ts";
 import { every, pause } from "../../shared/every.ts";
 import type { TenantId } from "../../shared/id.ts";
+import { makeTenantTurns, type TenantTurns } from "../../shared/tenant-turns.ts";
 import { seldom } from "../../shared/seldom.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -26,6 +27,7 @@ import type { KeptBodies } from "./kept-bodies.ts";
 import {
   claimBodies,
   deleteBody,
+  findBodyTenants,
   insertBodies,
   measureBodies,
   postponeBody,
@@ -85,6 +87,7 @@ class DurableKeeper implements ArtifactKeeper {
   readonly #services: ArtifactKeeperServices;
   readonly #stopping = new AbortController();
   #running: Promise<unknown> | null = null;
+  readonly #turns: TenantTurns;
   #beyond: ReadonlySet<TenantId> = new Set();
   /** Many at once are one line: the log must not fill because the store is away. */
   readonly #tell = seldom(
@@ -95,6 +98,7 @@ class DurableKeeper implements ArtifactKeeper {
 
   constructor(services: ArtifactKeeperServices) {
     this.#services = services;
+    this.#turns = makeTenantTurns(() => findBodyTenants(services.db), CLAIM);
   }
 
   choose(
@@ -149,9 +153,13 @@ class DurableKeeper implements ArtifactKeeper {
   async #workOff(): Promise<void> {
     const { signal } = this.#stopping;
     const { db, wait = pause } = this.#services;
-    while (!signal.aborted) {
-      const claimed = await claimBodies(db, CLAIM, LEASE_MS);
-      if (claimed.length === 0) return;
+    let mayHaveMore = true;
+    while (mayHaveMore && !signal.aborted) {
+      const tenantIds = await this.#turns.next();
+      if (tenantIds.length === 0) return;
+      const each = Math.ceil(CLAIM / tenantIds.length);
+      const claimed = await claimBodies(db, tenantIds, { each, leaseMs: LEASE_MS });
+      mayHaveMore = this.#turns.end(claimed.length > 0);
       const waiting = [...claimed];
       let failures = 0;
       const workOff = async () => {
@@ -160,8 +168,8 @@ class DurableKeeper implements ArtifactKeeper {
         }
       };
       await Promise.all(Array.from({ length: MAX_AT_ONCE }, workOff));
-      // While the store is away the rest need not be tried at once.
-      if (failures > 0) await wait(MEASURE_EVERY_MS, signal);
+      // While the store is away the rest need not be tried at once. What it refuses to one tenant stops nobody else.
+      if (failures > 0 && failures === claimed.length) await wait(MEASURE_EVERY_MS, signal);
     }
   }
 

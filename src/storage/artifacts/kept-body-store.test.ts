@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
+import type { Db } from "../../database/pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import { newDeliveryId, newEndpointId, newEventId } from "../../shared/id.ts";
 import type { BodiesToKeep } from "../../queue/queue.ts";
@@ -10,6 +11,7 @@ import {
   claimBodies,
   deleteBodiesOf,
   deleteBody,
+  findBodyTenants,
   insertBodies,
   measureBodies,
   postponeBody,
@@ -43,7 +45,10 @@ async function note(of: DeliveryOfBodies, bodies: BodiesToKeep, agoS = 0): Promi
   );
 }
 
-const claim = (limit = 10) => claimBodies(database.pool, limit, LEASE_MS);
+/** Of every tenant. */
+async function claim({ each = 10, db = database.pool }: { each?: number; db?: Db } = {}) {
+  return claimBodies(db, await findBodyTenants(db), { each, leaseMs: LEASE_MS });
+}
 const byKind = (one: WaitingBody, other: WaitingBody) => one.kind.localeCompare(other.kind);
 
 async function leftKinds(): Promise<string[]> {
@@ -58,7 +63,7 @@ describe("bodies that wait", () => {
     for (let round = 0; round < 20; round++) {
       await inTransaction(database.pool, async (transaction) => {
         await insertBodies(transaction, delivery(), BOTH);
-        assert.equal((await claimBodies(transaction, 10, LEASE_MS)).length, 2);
+        assert.equal((await claim({ db: transaction })).length, 2);
       });
     }
   });
@@ -86,29 +91,35 @@ describe("bodies that wait", () => {
     assert.equal((await leftKinds()).length, 2);
   });
 
-  it("are claimed once, of every tenant, those due longest first", async () => {
+  it("are claimed once, of the tenants whose turn it is, those due longest first", async () => {
     const requests = { ...BOTH, responseBody: null };
     const [first, second, third] = [delivery("acme"), delivery("globex"), delivery("acme")];
     await note(third, requests, 10);
     await note(first, requests, 30);
     await note(second, requests, 20);
     await note(delivery(), requests, -3600);
+    await note(delivery("initech"), requests, -3600);
+    const [acme, globex] = [tenant("acme"), tenant("globex")];
+    assert.deepEqual(await findBodyTenants(database.pool), [acme, globex]);
     assert.deepEqual(
-      new Set((await claim(2)).map(({ deliveryId }) => deliveryId)),
-      new Set([first.id, second.id]),
+      (await claimBodies(database.pool, [acme], { each: 1, leaseMs: LEASE_MS })).map(
+        ({ deliveryId }) => deliveryId,
+      ),
+      [first.id],
     );
     assert.deepEqual(
-      (await claim()).map(({ deliveryId }) => deliveryId),
-      [third.id],
+      new Set((await claim()).map(({ deliveryId }) => deliveryId)),
+      new Set([second.id, third.id]),
     );
-    assert.deepEqual(await claim(), []);
+    assert.deepEqual(await findBodyTenants(database.pool), []);
+    assert.deepEqual(await claimBodies(database.pool, [acme, globex], { each: 10, leaseMs: LEASE_MS }), []);
   });
 
   it("are claimed one by one, also those of one delivery and of two tenants with one id", async () => {
     const of = delivery();
     await note(of, BOTH, 20);
     await note({ ...of, tenantId: tenant("globex") }, BOTH, 20);
-    for (const _ of [1, 2, 3, 4]) assert.equal((await claim(1)).length, 1);
+    for (const _ of [1, 2]) assert.equal((await claim({ each: 1 })).length, 2);
     assert.deepEqual(await claim(), []);
   });
 
@@ -118,10 +129,10 @@ describe("bodies that wait", () => {
     await note(one, requests, 20);
     await note(other, requests, 10);
     await inTransaction(database.pool, async (first) => {
-      const [taken] = await claimBodies(first, 1, LEASE_MS);
+      const [taken] = await claim({ each: 1, db: first });
       assert.equal(taken?.deliveryId, one.id);
       await inTransaction(database.pool, async (second) => {
-        const [next] = await claimBodies(second, 1, LEASE_MS);
+        const [next] = await claim({ each: 1, db: second });
         assert.equal(next?.deliveryId, other.id);
       });
     });
@@ -215,7 +226,7 @@ describe("bodies that wait", () => {
 
   it("of one tenant are deleted together, whoever has them, and counted", async () => {
     await note(delivery("acme"), BOTH);
-    assert.equal((await claim(1)).length, 1);
+    assert.equal((await claim({ each: 1 })).length, 1);
     await note(delivery("acme"), { ...BOTH, responseBody: null });
     await note(delivery("globex"), BOTH);
     assert.equal(await deleteBodiesOf(database.pool, tenant("acme")), 3);

@@ -33,19 +33,41 @@ export async function insertBodies(db: Db, of: DeliveryOfBodies, bodies: BodiesT
   );
 }
 
-/** Leases the unleased bodies that wait longest, for `leaseMs`. Of all tenants. */
-export async function claimBodies(db: Db, limit: number, leaseMs: number): Promise<WaitingBody[]> {
+/** Tenants of whom a body may be claimed: one look-up each, however many bodies. */
+export async function findBodyTenants(db: Db): Promise<TenantId[]> {
+  const { rows } = await db.query<{ tenantId: TenantId }>({
+    name: "find-body-tenants",
+    text: /* sql */ `WITH RECURSIVE line AS (
+        (SELECT tenant_id, due_at FROM postern.bodies_to_keep ORDER BY tenant_id, due_at LIMIT 1)
+        UNION ALL
+        SELECT next.* FROM line CROSS JOIN LATERAL (
+          SELECT tenant_id, due_at FROM postern.bodies_to_keep WHERE tenant_id > line.tenant_id
+          ORDER BY tenant_id, due_at LIMIT 1) AS next
+      )
+      SELECT tenant_id AS "tenantId" FROM line WHERE due_at <= now()`,
+  });
+  return rows.map(({ tenantId }) => tenantId);
+}
+
+/** Leases `each` unleased bodies of each of these tenants, those that wait longest, for `leaseMs`. */
+export async function claimBodies(
+  db: Db,
+  tenantIds: readonly TenantId[],
+  { each, leaseMs }: { each: number; leaseMs: number },
+): Promise<WaitingBody[]> {
   const { rows } = await db.query<WaitingBody>({
     name: "claim-bodies",
     text: /* sql */ `WITH due AS MATERIALIZED (
-        SELECT tenant_id, delivery_id, kind FROM postern.bodies_to_keep
-        WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+        SELECT found.* FROM unnest($1::text[]) AS turn (tenant_id) CROSS JOIN LATERAL (
+          SELECT tenant_id, delivery_id, kind FROM postern.bodies_to_keep
+          WHERE tenant_id = turn.tenant_id AND due_at <= now() ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) AS found
       )
-      UPDATE postern.bodies_to_keep k SET due_at = now() + $2 * interval '1 ms', tries = tries + 1
+      UPDATE postern.bodies_to_keep k SET due_at = now() + $3 * interval '1 ms', tries = tries + 1
       FROM due WHERE k.tenant_id = ANY (ARRAY[due.tenant_id]) AND k.delivery_id = due.delivery_id AND k.kind = due.kind
       RETURNING k.tenant_id AS "tenantId", k.endpoint_id AS "endpointId", k.delivery_id AS "deliveryId", k.attempt,
         k.kind, k.body, k.days, k.tries, extract(epoch FROM now() - k.noted_at)::float8 AS "waitedS"`,
-    values: [limit, leaseMs],
+    values: [tenantIds, each, leaseMs],
   });
   return rows;
 }

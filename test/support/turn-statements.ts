@@ -1,0 +1,34 @@
+/** The statements by which tenants take turns, as `statement-plans.test.ts` plans them. */
+import type { Db } from "../../src/database/pool.ts";
+import { findOutboxTenants, takeFromOutbox } from "../../src/queue/postgres/relay-store.ts";
+import { claimBodies, findBodyTenants } from "../../src/storage/artifacts/kept-body-store.ts";
+import { EVENT_TYPE, type Rows } from "./two-tenants.ts";
+
+const WORKER = "postern_worker" as const;
+
+type Batch = readonly [Rows, ...Rows[]];
+
+const tenantsOf = (batch: Batch) => [...new Set(batch.map(({ tenantId }) => tenantId))];
+
+export const TURN_STATEMENTS = {
+  "find whose turn it is": {
+    as: WORKER,
+    run: async (db: Db) => {
+      await findOutboxTenants(db);
+      await findBodyTenants(db);
+    },
+    // The first of an index, and the first behind each tenant.
+    also: { outbox: [], bodies_to_keep: [] },
+  },
+  "claim bodies to keep": {
+    as: WORKER,
+    run: (db: Db, batch: Batch) => claimBodies(db, tenantsOf(batch), { each: 16, leaseMs: 1000 }),
+    also: { bodies_to_keep: ["tenant_id", "due_at"] },
+  },
+  "outbox take": {
+    as: WORKER,
+    run: (db: Db, batch: Batch) =>
+      takeFromOutbox(db, tenantsOf(batch), [EVENT_TYPE], { events: 500, bodyBytes: 1e6 }),
+    also: { outbox: ["tenant_id"] },
+  },
+};
