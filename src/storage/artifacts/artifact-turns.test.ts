@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { openArtifacts, type Artifacts } from "../../../test/support/artifacts.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
+import { pause } from "../../shared/every.ts";
 import { newDeliveryId, newEndpointId, type TenantId } from "../../shared/id.ts";
 import { makeMetrics } from "../../telemetry/metrics.ts";
 import type { Bucket } from "../bytes/bucket.ts";
@@ -61,9 +62,8 @@ function keeperOf(takes: (tenantId: TenantId) => boolean) {
     metrics: makeMetrics(),
     wait: (ms, signal) => {
       pauses.push(ms);
-      return new Promise((resolve) => {
-        signal.addEventListener("abort", () => resolve());
-      });
+      // Until the stop.
+      return pause(60_000, signal);
     },
   });
   return { keeper, puts, pauses };
