@@ -1,6 +1,7 @@
 /** Which events are handed over when, and what of each; the rows and the shards are the test's. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
@@ -23,7 +24,10 @@ after(() => database.drop());
 /** Rows that lie in eu1, by where they go; each look of a worker takes one of the lists of destinations. */
 class Hand {
   destinations: (string | null)[][] = [];
+  /** What each look finds, at its first claim. */
   readonly events = new Map<string | null, WaitingEvent[]>();
+  readonly #given = new Set<string | null>();
+  /** Claims that found nothing are none. */
   readonly steps: unknown[] = [];
   readonly tried: NewEvent[] = [];
   readonly metrics = makeMetrics();
@@ -60,8 +64,9 @@ class Hand {
       rows: {
         destinations: async () => this.destinations.shift() ?? [],
         claim: async (_, shard, limits) => {
-          this.steps.push(["claim", shard, limits]);
-          return this.events.get(shard) ?? [];
+          const found = this.claim(shard);
+          if (found.length > 0) this.steps.push(["claim", shard, limits]);
+          return found;
         },
         remove: async (_, ids) => void this.steps.push(["remove", [...ids]]),
         redirect: async (_, rows, delayMs) => {
@@ -73,6 +78,13 @@ class Hand {
       log: this.kept.log,
     });
   }
+
+  /** The first claim of a look finds what is there, the next nothing. */
+  claim = (shard: string | null): WaitingEvent[] => {
+    const found = this.#given.delete(shard) ? [] : (this.events.get(shard) ?? []);
+    if (found.length > 0) this.#given.add(shard);
+    return found;
+  };
 
   /** One look, and what follows from it. */
   async look(...destinations: (string | null)[]): Promise<void> {
@@ -205,8 +217,57 @@ describe("events whose shard is not known yet", () => {
   });
 
   it("are asked for where there are some alone", async () => {
+    hand.events.set(null, [waiting(acme)]);
+    hand.events.set("eu2", [waiting(acme)]);
     await hand.look("eu2");
     assert.deepEqual(hand.steps[0], ["claim", "eu2", LIMITS]);
+  });
+});
+
+/** One look, which is not stopped before these takes were asked for. */
+async function lookFor(shard: string | null, takes: WaitingEvent[][]): Promise<void> {
+  hand.claim = () => takes.shift() ?? [];
+  if (hand.destinations.length === 0) hand.destinations = [[shard]];
+  hand.handOver.start();
+  await eventually(async () => takes.length === 0);
+  await hand.handOver.stop();
+}
+
+describe("more than a take brings", () => {
+  it("is handed over within one look, until a take brings none", async () => {
+    await lookFor("eu2", [[waiting(acme)], [waiting(acme), waiting(acme)], []]);
+    assert.equal(hand.tried.length, 3);
+  });
+
+  it("is directed within one look", async () => {
+    await lookFor(null, [[waiting(tenant("a-eu1"))], [waiting(tenant("b-eu2"))], []]);
+    assert.equal(hand.steps.filter((step) => Array.isArray(step) && step[0] === "redirect").length, 2);
+  });
+
+  it("waits for the next look behind events that a shard refuses", async () => {
+    const takes = [[waiting(acme)], [waiting(acme)]];
+    hand.accept = async () => {
+      throw Object.assign(new Error("is not here"), { code: "PS001" });
+    };
+    hand.destinations = [["eu2"], [], ["eu2"]];
+    await lookFor("eu2", takes);
+    assert.equal(hand.tried.length, 2);
+    assert.deepEqual(hand.destinations, []);
+  });
+
+  it("is left at a stop", async () => {
+    const takes = [[waiting(acme)], [waiting(acme)]];
+    hand.claim = () => takes.shift() ?? [];
+    let stopped: Promise<void> | null = null;
+    hand.accept = async () => {
+      stopped ??= hand.handOver.stop();
+      return "accepted";
+    };
+    hand.destinations = [["eu2"]];
+    hand.handOver.start();
+    await eventually(async () => stopped !== null);
+    await stopped;
+    assert.equal(takes.length, 1);
   });
 });
 

@@ -65,17 +65,13 @@ type Target = {
 export function makeHandOver(services: HandOverServices): Repeated {
   const { from, rows, log } = services;
   /** One that waits for a shard that is away must not keep the others waiting. */
-  const under = new Map<string, Promise<void>>();
+  const under = new Map<string | null, Promise<void>>();
 
-  async function look(): Promise<void> {
-    const destinations = await rows.destinations(from.db);
-    if (destinations.includes(null)) await direct(services);
-    for (const shard of destinations) {
-      if (shard === null || under.has(shard)) continue;
-      const to = services.shards.get(shard);
-      // Its events wait as they are. A shard that this process does not have yet is another worker's.
-      if (to === undefined || to.pulse.isAway()) continue;
-      const work = handOverTo(services, shard, to).catch(failed);
+  async function look(signal: AbortSignal): Promise<void> {
+    for (const shard of await rows.destinations(from.db)) {
+      const take = under.has(shard) ? null : takeFor(services, shard);
+      if (take === null) continue;
+      const work = untilNone(take, signal).catch(failed);
       under.set(
         shard,
         work.finally(() => under.delete(shard)),
@@ -97,8 +93,22 @@ export function makeHandOver(services: HandOverServices): Repeated {
   };
 }
 
+/** Answers how many events have gone on. */
+type Take = () => Promise<number>;
+
+/** Null: they wait as they are, for a shard that is away, or that this process does not have yet and is another worker's. */
+function takeFor(services: HandOverServices, shard: string | null): Take | null {
+  if (shard === null) return () => direct(services);
+  const to = services.shards.get(shard);
+  return to === undefined || to.pulse.isAway() ? null : () => handOverTo(services, shard, to);
+}
+
+async function untilNone(take: Take, signal: AbortSignal): Promise<void> {
+  while ((await take()) > 0 && !signal.aborted);
+}
+
 /** Asks the directory where events go. */
-async function direct({ from, rows, directory }: HandOverServices): Promise<void> {
+async function direct({ from, rows, directory }: HandOverServices): Promise<number> {
   const events = await rows.claim(from.db, null, AT_ONCE);
   const homes = await Promise.allSettled(events.map(({ tenantId }) => directory.locate(tenantId)));
   const placed = events.map(({ id }, place) => {
@@ -115,9 +125,10 @@ async function direct({ from, rows, directory }: HandOverServices): Promise<void
     placed.filter(({ shard }) => shard === null),
     PAUSE_MS,
   );
+  return placed.filter(({ shard }) => shard !== null).length;
 }
 
-async function handOverTo(services: HandOverServices, shard: string, to: Target): Promise<void> {
+async function handOverTo(services: HandOverServices, shard: string, to: Target): Promise<number> {
   const { from, rows } = services;
   const events = await rows.claim(from.db, shard, AT_ONCE);
   const results = await Promise.allSettled(events.map((event) => handOver(services, { shard, to }, event)));
@@ -136,6 +147,7 @@ async function handOverTo(services: HandOverServices, shard: string, to: Target)
     PAUSE_MS,
   );
   if (failure !== undefined) throw failure.reason;
+  return events.length - idsOf("refused").length;
 }
 
 /** `refused`: by the shard in which the directory has the tenant, because a move is under way. */

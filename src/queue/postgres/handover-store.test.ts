@@ -77,6 +77,29 @@ it("claims the oldest, as many and as long as it may, but one however long, and 
   assert.deepEqual(await claimedIds(), ids);
 });
 
+/** Of acme, globex and initech. */
+async function claimedByTenant(limits: Partial<typeof LIMITS>): Promise<number[]> {
+  const found = await claim(limits);
+  return ["acme", "globex", "initech"].map(
+    (name) => found.filter(({ tenantId }) => tenantId === name).length,
+  );
+}
+
+it("claims as many of each tenant, though one's came before the others'", async () => {
+  const events = (rows: typeof seeded.acme, count: number) =>
+    Array.from({ length: count }, () => event(rows, null));
+  const own = { ...seeded.acme, tenantId: tenant("initech") };
+  await insertHandovers(seeded.pool, [
+    ...events(seeded.acme, 9),
+    ...events(seeded.globex, 3),
+    ...events(own, 1),
+  ]);
+  // A third of five is two: the oldest of the second ones is the fifth.
+  assert.deepEqual(await claimedByTenant({ events: 5 }), [2, 2, 1]);
+  assert.deepEqual(await claimedByTenant({ events: 2 }), [1, 1, 0]);
+  assert.deepEqual(await claimedByTenant({}), [4, 0, 0]);
+});
+
 it("claims what goes to one place, once its time has come", async () => {
   const [first, second, third] = await insertSized(1, 1, 1);
   assert.ok(first !== undefined && second !== undefined);

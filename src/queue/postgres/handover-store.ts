@@ -10,6 +10,9 @@ export type HandedOver = Omit<NewEvent, "patterns" | "traceparent"> & {
   claimed: boolean;
 };
 
+/** As the index has it; empty: for the directory. */
+const SHARD = "coalesce(shard, '')";
+
 /** `keyOf` is the key that an event has claimed in this very database; null: none. */
 export async function insertHandovers(
   db: Db,
@@ -48,15 +51,23 @@ export async function findTenantsHere(db: Db, tenantIds: readonly TenantId[]): P
   return new Set(rows.map(({ tenantId }) => tenantId));
 }
 
-/** Where events wait to go; null: for the directory. */
+/** Where events wait to go; null: for the directory. One look-up each, however many events. */
 export async function findDestinations(db: Db): Promise<(string | null)[]> {
-  const { rows } = await db.query<{ shard: string | null }>(
-    /* sql */ `SELECT DISTINCT shard FROM postern.handovers WHERE lease_until <= now()`,
-  );
+  const { rows } = await db.query<{ shard: string | null }>(/* sql */ `WITH RECURSIVE line AS (
+        (SELECT ${SHARD} AS shard FROM postern.handovers ORDER BY ${SHARD} LIMIT 1)
+        UNION ALL
+        SELECT next.* FROM line CROSS JOIN LATERAL (
+          SELECT ${SHARD} AS shard FROM postern.handovers WHERE ${SHARD} > line.shard ORDER BY ${SHARD} LIMIT 1) AS next
+      )
+      SELECT nullif(line.shard, '') AS shard FROM line
+      WHERE EXISTS (SELECT FROM postern.handovers WHERE ${SHARD} = line.shard AND lease_until <= now())`);
   return rows.map(({ shard }) => shard);
 }
 
-/** Leases the oldest that wait to go there, `bodyBytes` of their bodies at most, but one at least: no other worker is at them. */
+/**
+ * Leases events that wait to go there, as many of each tenant, its oldest, and
+ * `bodyBytes` of their bodies at most, but one at least: no other worker is at them.
+ */
 export async function claimHandovers(
   db: Db,
   shard: string | null,
@@ -64,16 +75,30 @@ export async function claimHandovers(
 ): Promise<HandedOver[]> {
   const { rows } = await db.query<HandedOver>(
     // The length of a stored text is known without reading it.
-    /* sql */ `WITH found AS (
-        SELECT id, octet_length(body) + coalesce(octet_length(others::text), 0) AS bytes FROM postern.handovers
-        WHERE shard IS NOT DISTINCT FROM $1 AND lease_until <= now() ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+    /* sql */ `WITH RECURSIVE line AS (
+        (SELECT tenant_id FROM postern.handovers WHERE ${SHARD} = $1 ORDER BY tenant_id LIMIT 1)
+        UNION ALL
+        SELECT next.* FROM line CROSS JOIN LATERAL (
+          SELECT tenant_id FROM postern.handovers WHERE ${SHARD} = $1 AND tenant_id > line.tenant_id
+          ORDER BY tenant_id LIMIT 1) AS next
+      ), found AS (
+        SELECT h.id, h.bytes, row_number() OVER (PARTITION BY h.tenant_id ORDER BY h.id) AS place
+        FROM line CROSS JOIN LATERAL (
+          SELECT tenant_id, id, octet_length(body) + coalesce(octet_length(others::text), 0) AS bytes
+          FROM postern.handovers
+          -- As in the outbox, a range in place of an equation.
+          WHERE ${SHARD} = $1 AND tenant_id BETWEEN line.tenant_id AND line.tenant_id AND lease_until <= now()
+          ORDER BY handovers.tenant_id, id LIMIT (SELECT ceil($2 / count(*)::numeric) FROM line)
+          FOR UPDATE SKIP LOCKED
+        ) AS h
       ), summed AS (
-        SELECT id, sum(bytes) OVER upto AS bytes, row_number() OVER upto AS place FROM found WINDOW upto AS (ORDER BY id)
+        SELECT id, sum(bytes) OVER upto AS bytes, row_number() OVER upto AS place
+        FROM found WINDOW upto AS (ORDER BY place, id)
       )
       UPDATE postern.handovers SET lease_until = now() + $3 * interval '1 ms'
-      WHERE id = ANY (ARRAY(SELECT id FROM summed WHERE bytes <= $4 OR place = 1))
+      WHERE id = ANY (ARRAY(SELECT id FROM summed WHERE place <= $2 AND (bytes <= $4 OR place = 1)))
       RETURNING id, tenant_id AS "tenantId", type, version, body, others, key AS "idempotencyKey", claimed, traceparent`,
-    [shard, events, leaseMs, bodyBytes],
+    [shard ?? "", events, leaseMs, bodyBytes],
   );
   return rows;
 }
