@@ -258,14 +258,17 @@ describe("more than a take brings", () => {
   it("is left at a stop", async () => {
     const takes = [[waiting(acme)], [waiting(acme)]];
     hand.claim = () => takes.shift() ?? [];
-    let stopped: Promise<void> | null = null;
-    hand.accept = async () => {
-      stopped ??= hand.handOver.stop();
-      return "accepted";
+    const accepting = Promise.withResolvers<Taken>();
+    const begun = Promise.withResolvers<void>();
+    hand.accept = () => {
+      begun.resolve();
+      return accepting.promise;
     };
     hand.destinations = [["eu2"]];
     hand.handOver.start();
-    await eventually(async () => stopped !== null);
+    await begun.promise;
+    const stopped = hand.handOver.stop();
+    accepting.resolve("accepted");
     await stopped;
     assert.equal(takes.length, 1);
   });
