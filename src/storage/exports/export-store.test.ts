@@ -190,6 +190,25 @@ describe("an export that is made", () => {
     assert.deepEqual(second, { ...running, ...progress, fruitlessRuns: 2, after, parts });
   });
 
+  it("has its turn by its tenant: behind no second one of another, and in the order of its own", async () => {
+    const asked = [];
+    for (const name of ["acme", "acme", "globex", "acme", "initech"]) asked.push(await insert(name));
+    const [first, second, others, third, last] = asked.map(({ id }) => id);
+    for (const [place, { id }] of asked.entries()) {
+      await database.pool.query(
+        "UPDATE postern.storage_exports SET created_at = created_at + $2 * interval '1 ms' WHERE id = $1",
+        [id, place],
+      );
+    }
+    const claimed: unknown[] = [];
+    for (let turn = 0; turn < 5; turn++) {
+      const run = await claim();
+      claimed.push(run.id);
+      await exports.finishExport(database.pool, run, { error: "ended" });
+    }
+    assert.deepEqual(claimed, [first, others, last, second, third]);
+  });
+
   it("is begun anew with nothing staged", async () => {
     await insert();
     const run = await claim();

@@ -158,15 +158,21 @@ export async function listExports(
   return rows.map(withArchive);
 }
 
-/** Leases the unleased unfinished export that waits longest; null if there is none. */
+/**
+ * Leases an unleased unfinished export; null if there is none. The turn is its whose
+ * tenant's exports were worked on longest ago, so that nobody waits for another's second.
+ */
 export async function claimExport(db: Db, leaseOwner: string, leaseMs: number): Promise<LeasedExport | null> {
   const { rows } = await db.query<LeasedRow>(
     /* sql */ `UPDATE postern.storage_exports SET status = 'running', lease_owner = $1,
         lease_until = now() + $2 * interval '1 ms', fruitless_runs = fruitless_runs + 1, updated_at = now()
       WHERE id = (
-        SELECT id FROM postern.storage_exports
+        SELECT id FROM postern.storage_exports e
         WHERE status IN ('queued', 'running') AND (lease_until IS NULL OR lease_until <= now())
-        ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+        ORDER BY (
+          SELECT max(updated_at) FROM postern.storage_exports begun
+          WHERE begun.tenant_id = e.tenant_id AND begun.status <> 'queued'
+        ) NULLS FIRST, created_at LIMIT 1 FOR UPDATE SKIP LOCKED)
       RETURNING ${COLUMNS}, lease_owner, fruitless_runs, after_endpoint_id, after_delivery_id, parts`,
     [leaseOwner, leaseMs],
   );
