@@ -1,7 +1,8 @@
 /** Rows of two tenants in every table, for tests of what one may do to the other's. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type { Pool } from "../../src/database/pool.ts";
+import type { Db, Pool } from "../../src/database/pool.ts";
+import { inTransaction } from "../../src/database/transaction.ts";
 import {
   newDeliveryId,
   newEndpointId,
@@ -102,11 +103,15 @@ export const ADA = {
 export async function seedTwoTenants(admin: Pool): Promise<{ acme: Rows; globex: Rows }> {
   // TRUNCATE makes new files of all partitions and indexes, which every session reads anew: most of these tests' time.
   const deletes = TENANT_TABLES.map((table) => `DELETE FROM postern.${table};`);
-  await admin.query(`SET LOCAL session_replication_role = replica; ${deletes.join(" ")}`);
-  return { acme: await seed(admin, "acme"), globex: await seed(admin, "globex") };
+  return inTransaction(admin, async (transaction) => {
+    await transaction.query(
+      `SET LOCAL session_replication_role = replica; ${deletes.join(" ")} SET LOCAL session_replication_role = origin`,
+    );
+    return { acme: await seed(transaction, "acme"), globex: await seed(transaction, "globex") };
+  });
 }
 
-async function seed(admin: Pool, name: string): Promise<Rows> {
+async function seed(admin: Db, name: string): Promise<Rows> {
   const rows: Rows = {
     tenantId: tenant(name),
     endpointId: newEndpointId(),
@@ -266,10 +271,11 @@ async function seed(admin: Pool, name: string): Promise<Rows> {
 export async function snapshot(admin: Pool, tenantId: TenantId | null): Promise<string> {
   const tables = await Promise.all(
     TENANT_TABLES.map(async (table) => {
-      const { rows } = await admin.query(
-        `SELECT to_jsonb(t) AS row FROM postern.${table} t WHERE $1::text IS NULL OR tenant_id = $1 ORDER BY 1`,
-        [tenantId],
-      );
+      const { rows } = await admin.query({
+        name: `snapshot of ${table}`,
+        text: `SELECT to_jsonb(t) AS row FROM postern.${table} t WHERE $1::text IS NULL OR tenant_id = $1 ORDER BY 1`,
+        values: [tenantId],
+      });
       return rows;
     }),
   );
