@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { followAll } from "../src/queue/postgres/follow.ts";
 import { createEndpoint, listDeliveries, patchEndpoint } from "./support/api.ts";
+import { OWNER } from "./support/calls.ts";
 import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { startProgram } from "./support/program.ts";
@@ -35,15 +36,15 @@ beforeEach(async () => {
   endpointId = await endpointWithBacklog();
 });
 
-async function endpointWithBacklog(): Promise<string> {
-  const { endpoint } = await createEndpoint(api, { url: receiver.url });
+async function endpointWithBacklog(tid = "acme"): Promise<string> {
+  const { endpoint } = await createEndpoint(api, { url: receiver.url }, { as: { ...OWNER, tid } });
   await database.pool.query(
     `INSERT INTO postern.dispatches
         (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
-      SELECT 'acme', $1, postern.uuid_v7(), postern.uuid_v7(), 'invoice.paid', 2, now() + interval '1 hour',
+      SELECT $3, $1, postern.uuid_v7(), postern.uuid_v7(), 'invoice.paid', 2, now() + interval '1 hour',
         now() + interval '1 hour'
       FROM generate_series(1, $2)`,
-    [endpoint.id, BACKLOG],
+    [endpoint.id, BACKLOG, tid],
   );
   return endpoint.id;
 }
@@ -133,6 +134,24 @@ describe("a backlog of an endpoint that is", () => {
       slices.push(endpoint.endpointId);
     });
     assert.deepEqual(new Set(slices.slice(0, 2)), new Set([first, second]));
+    assert.equal(await count("held"), BACKLOG);
+  });
+
+  it("of one tenant follows beside all that are another's", async () => {
+    const acmes = [endpointId, await endpointWithBacklog(), await endpointWithBacklog()];
+    const other = await endpointWithBacklog("globex");
+    await database.pool.query(
+      "UPDATE postern.endpoints SET enabled = false, disabled_reason = 'manual', unsettled = true WHERE id = ANY ($1)",
+      [[...acmes, other]],
+    );
+    const slices: string[] = [];
+    await followAll(database.pool, new AbortController().signal, (endpoint) => {
+      slices.push(endpoint.endpointId);
+    });
+    // Three of its own, in turn with one of each of the other's.
+    assert.deepEqual(new Set(slices.slice(0, 6)), new Set([...acmes, other]));
+    assert.equal(slices.slice(0, 6).filter((id) => id === other).length, 3);
+    assert.equal(slices.length, 12);
     assert.equal(await count("held"), BACKLOG);
   });
 

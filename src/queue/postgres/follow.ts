@@ -13,7 +13,7 @@
  */
 import type { Db, Pool } from "../../database/pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
-import type { DeliveryId } from "../../shared/id.ts";
+import type { DeliveryId, EndpointId } from "../../shared/id.ts";
 import type { EndpointKey } from "../queue.ts";
 import { endDispatches, holdPendingDispatches, resumeDispatches, type FollowSlice } from "./follow-store.ts";
 import { findUnsettled, lockUnsettled, setSettled, type EndpointState } from "./unsettled-store.ts";
@@ -30,27 +30,33 @@ export async function followFirst(transaction: Db, endpoint: EndpointKey): Promi
 }
 
 /**
- * All that is left, of every endpoint: a slice of each in turn, so that none
- * waits for the whole of another's. Several processes may do it at once.
- * `sliced` is called before each slice.
+ * All that is left, of every endpoint: slices of the tenants in turn, and of a
+ * tenant's endpoints in turn, so that none waits for the whole of another's. One
+ * whose endpoint is locked is left to the next call. Several processes may do it
+ * at once. `sliced` is called before each slice.
  */
 export async function followAll(
   db: Pool,
   signal: AbortSignal,
   sliced?: (endpoint: EndpointKey) => void,
 ): Promise<void> {
-  let unsettled = (await findUnsettled(db)).map((endpoint) => ({ endpoint, after: null as SliceEnd | null }));
-  while (unsettled.length > 0) {
-    const left: typeof unsettled = [];
-    for (const { endpoint, after } of unsettled) {
+  const ends = new Map<EndpointId, SliceEnd>();
+  const done = new Set<EndpointId>();
+  for (let round = 0; ; round++) {
+    const left = (await findUnsettled(db)).filter(({ endpointId }) => !done.has(endpointId));
+    if (left.length === 0) return;
+    for (const own of Map.groupBy(left, ({ tenantId }) => tenantId).values()) {
+      const endpoint = own[round % own.length];
       if (signal.aborted) return;
+      if (endpoint === undefined) continue;
       sliced?.(endpoint);
+      const after = ends.get(endpoint.endpointId) ?? null;
       const end = await inTransaction(db, (transaction) =>
         followSlice(transaction, endpoint, { after, whenLocked: "skip" }),
       );
-      if (end !== null) left.push({ endpoint, after: end });
+      if (end === null) done.add(endpoint.endpointId);
+      else ends.set(endpoint.endpointId, end);
     }
-    unsettled = left;
   }
 }
 

@@ -7,12 +7,14 @@ import { lockOption } from "./key-look-up.ts";
 /** Its pending dispatches are claimed, held, or ended. */
 export type EndpointState = "claimed" | "held" | "deleted";
 
-const UNSETTLED_AT_ONCE = 100;
+const UNSETTLED_AT_ONCE = 1000;
 
+/** Some of each tenant before more of any. */
 export async function findUnsettled(db: Db): Promise<EndpointKey[]> {
   const { rows } = await db.query<EndpointKey>(
     /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId" FROM postern.endpoints
-      WHERE unsettled AND ${notOnItsWay("tenant_id")} ORDER BY tenant_id, id LIMIT $1`,
+      WHERE unsettled AND ${notOnItsWay("tenant_id")}
+      ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY id), tenant_id LIMIT $1`,
     [UNSETTLED_AT_ONCE],
   );
   return rows;
