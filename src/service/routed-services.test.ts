@@ -1,4 +1,4 @@
-/** Of two shards that note what reaches them: eu1 is the first, and acme lives in eu2. */
+/** Of two shards that note what reaches them: eu1 is the first, acme lives in eu2, and globex in the first. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, it } from "node:test";
@@ -8,7 +8,7 @@ import { ALL_TENANTS } from "../portal/portal-session.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { makeRoutedServices } from "./routed-services.ts";
 
-const acme = tenant("acme");
+const [acme, globex] = [tenant("acme"), tenant("globex")];
 /** Whatever else a service is given: it must arrive as it is. */
 const [one, two] = [{ one: 1 }, { two: 2 }].map(Object);
 const caller = Object({ tenantId: acme });
@@ -16,15 +16,20 @@ const wanted = { limit: 7, waitMs: 0, signal: new AbortController().signal };
 
 let reached: unknown[][];
 let failures: Map<string, Error>;
+/** Where a name is too little. */
+let answers: Map<string, unknown>;
+let moving: string[];
 let services: ApiServices;
+/** What was reached while they were made. */
+let begun: unknown[][];
 
 /** Each function below it notes its name and what it is given, and answers its name. */
 function noting(name: string, known: object = {}): object {
-  const note = async (...given: unknown[]): Promise<string> => {
+  const note = async (...given: unknown[]): Promise<unknown> => {
     reached.push([name, ...given]);
     const failure = failures.get(name);
     if (failure !== undefined) throw failure;
-    return name;
+    return answers.has(name) ? answers.get(name) : name;
   };
   return new Proxy(note, {
     get: (_note, key) =>
@@ -33,12 +38,18 @@ function noting(name: string, known: object = {}): object {
 }
 
 function shard(name: string): object {
+  const publisher = {
+    query: async (_text: string, [id]: string[]) => {
+      reached.push([`${name} is asked for moves of`, id]);
+      return { rowCount: moving.includes(id ?? "") ? 1 : 0 };
+    },
+  };
   const residents = { of: (id: string) => ({ query: async () => void reached.push([`${name} has`, id]) }) };
   return {
     name,
     pulse: { guard: (work: () => unknown) => work() },
     parts: {
-      pools: { residents },
+      pools: { residents, publisher },
       queue: noting(`${name}.queue`),
       auditTally: noting(`${name}.tally`),
       storage: {},
@@ -51,9 +62,15 @@ function shard(name: string): object {
 beforeEach(() => {
   reached = [];
   failures = new Map();
+  answers = new Map();
+  moving = [];
   const shards = ["eu1", "eu2"].map(shard);
   const router = {
-    atHome: async (id: string, work: (found: unknown) => unknown) => work(id === acme ? shards[1] : null),
+    atHome: async (id: string, work: (found: unknown) => unknown) => work(shards[id === acme ? 1 : 0]),
+    home: async (id: string) => {
+      if (id !== acme) throw new Error("it is away");
+      return shards[1];
+    },
   };
   services = makeRoutedServices(
     Object({
@@ -62,6 +79,7 @@ beforeEach(() => {
     }),
     Object({ router, shards, process: { metrics: noting("metrics") }, publisher: noting("publisher") }),
   );
+  begun = reached;
   reached = [];
 });
 
@@ -141,5 +159,107 @@ describe("with several shards", () => {
       ["eu1.fetches.close", "eu2.fetches.close", "eu1.logTail.close", "eu2.logTail.close"],
     );
     assert.equal(services.servedFiles, null);
+  });
+});
+
+const rows = (count: number, held = 0) => ({ rows: new Map([["events", count]]), isCapped: false, held });
+/** What is told before it is known where. */
+const settled = () => new Promise(setImmediate);
+
+describe("tenants of several shards", () => {
+  it("are told with their shard, and nobody's is not found", async () => {
+    answers.set("eu2.tenants.get", { id: acme });
+    assert.deepEqual(await services.tenants.get(acme), { id: acme, shard: "eu2" });
+    assert.deepEqual(reached, [
+      ["eu2 has", acme],
+      ["eu2.tenants.get", acme],
+    ]);
+    for (const call of [services.tenants.get(null), services.tenants.getErasure(null)])
+      await assert.rejects(call, { code: "not_found" });
+  });
+
+  it("are listed together, each where it lives", async () => {
+    const page = { prefix: "", after: "", limit: 2 };
+    answers.set("eu1.tenants.list", [{ id: "zoo" }, { id: acme }]);
+    answers.set("eu2.tenants.list", [{ id: acme }, { id: "globex" }]);
+    assert.deepEqual(await services.tenants.list(page), [
+      { id: acme, shard: "eu2" },
+      { id: "globex", shard: "eu2" },
+    ]);
+    assert.deepEqual(reached, [
+      ["eu1.tenants.list", page],
+      ["eu2.tenants.list", page],
+    ]);
+  });
+
+  it("are counted in all, but not while they move", async () => {
+    answers.set("eu1.tenants.count", rows(2, 1));
+    answers.set("eu2.tenants.count", rows(3));
+    assert.deepEqual(await services.tenants.count(acme), rows(5, 1));
+    assert.deepEqual(reached[0], ["eu1 is asked for moves of", acme]);
+    moving = [acme];
+    await assert.rejects(services.tenants.count(acme), { code: "tenant_moving" });
+  });
+
+  it("are erased where they live, once no move is under way", async () => {
+    assert.equal(await services.tenants.getErasure(acme), "eu2.tenants.getErasure");
+    assert.equal(await services.tenants.erase(caller, acme), "eu2.tenants.erase");
+    const [name, by, id, isAllowed] = reached.at(-1) ?? [];
+    assert.deepEqual([name, by, id], ["eu2.tenants.erase", caller, acme]);
+    assert.ok(typeof isAllowed === "function");
+    await isAllowed(null);
+    moving = [acme];
+    await assert.rejects(isAllowed(null), { code: "tenant_moving" });
+    assert.deepEqual(reached.at(-1), ["eu1 is asked for moves of", acme]);
+  });
+
+  it("of the first are asked for a move within the transaction that erases", async () => {
+    await services.tenants.erase(caller, globex);
+    const [name, , , isAllowed] = reached.at(-1) ?? [];
+    assert.ok(name === "eu1.tenants.erase" && typeof isAllowed === "function");
+    await assert.rejects(isAllowed({ query: async () => ({ rowCount: 1 }) }), { code: "tenant_moving" });
+    assert.equal(reached.at(-1)?.[0], name);
+  });
+});
+
+describe("what is counted for the audit log of several shards", () => {
+  it("goes to the shard of its tenant, and what is no tenant's to the first", async () => {
+    services.auditTally.failedAuthentication(one);
+    services.auditTally.limitReached(Object({ tenantId: acme, limit: "publish" }));
+    services.auditTally.limitReached(Object({ tenantId: null, limit: "address" }));
+    services.auditTally.accessRefused(Object({ caller }));
+    await settled();
+    assert.deepEqual(
+      new Set(reached.map(([name]) => name)),
+      new Set([
+        "eu1.tally.failedAuthentication",
+        "eu1.tally.limitReached",
+        "eu2.tally.accessRefused",
+        "eu2.tally.limitReached",
+      ]),
+    );
+  });
+
+  it("is lost where the tenant's shard is not known, which is told", async () => {
+    services.auditTally.limitReached(Object({ tenantId: globex, limit: "publish" }));
+    await settled();
+    const [[name, told] = []] = reached;
+    assert.equal(name, "log.warn");
+    assert.equal(Object(told).tenantId, globex);
+  });
+
+  it("goes to the shard to which its tenant has moved meanwhile", async () => {
+    const [name, passOn] = begun.find(([each]) => each === "eu1.tally.onMoved") ?? [];
+    assert.ok(name !== undefined && typeof passOn === "function");
+    await passOn(acme, [one]);
+    assert.deepEqual(reached, [
+      ["eu2 has", acme],
+      ["eu2.tally.write", [one]],
+    ]);
+  });
+
+  it("is written by all at the end", async () => {
+    await services.auditTally.close();
+    assert.deepEqual(reached, [["eu1.tally.close"], ["eu2.tally.close"]]);
   });
 });
