@@ -126,6 +126,8 @@ describe("a stored secret that is", () => {
       }
       assert.ok(!log.includes(secret) && !log.includes(secret.slice("whsec_".length)));
       assert.ok((await unusable(metric)) >= counted + 2);
+      const { text } = await program.call("GET", "/ready", { as: null });
+      assert.match(text, /"status":"ready".*the signing secrets? of \d endpoints? do(?:es)? not open/);
       assert.equal(receiver.requests.length, sent + 1);
 
       // No attempt is used up: with a secret that opens the event would be sent. Here its tenant gives up on it.

@@ -42,7 +42,13 @@ function ready(given: Partial<Services> = {}) {
 }
 
 const worker = (state: Partial<Worker>): Partial<Services> => ({
-  worker: () => ({ lastLookAt: () => null, hasRoom: () => true, refusedOutcomes: () => 0, ...state }),
+  worker: () => ({
+    lastLookAt: () => null,
+    hasRoom: () => true,
+    refusedOutcomes: () => 0,
+    unusableSecrets: () => 0,
+    ...state,
+  }),
 });
 
 const away = Object.assign(new Error("away"), { code: "ECONNREFUSED" });
@@ -152,6 +158,11 @@ describe("the report of a process", () => {
     const refused =
       "the database refuses the outcomes of 3 attempts, which are sent again with growing delays: see this worker's log for its error";
     assert.deepEqual((await ready(worker({ refusedOutcomes: () => 3 })).report()).warnings, [refused]);
+    const unopened =
+      "the signing secrets of 2 endpoints do not open, so nothing is sent there: see this worker's log, which says whether INTEGRATION_ENCRYPTION_KEY lacks a key";
+    assert.deepEqual((await ready(worker({ unusableSecrets: () => 2 })).report()).warnings, [unopened]);
+    const [one = ""] = (await ready(worker({ unusableSecrets: () => 1 })).report()).warnings;
+    assert.match(one, /^the signing secret of 1 endpoint does not open, /);
     const { reasons, warnings } = await ready({ catalog: { isRefused: () => true } }).report();
     assert.deepEqual(reasons, []);
     assert.deepEqual(warnings, [

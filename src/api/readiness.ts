@@ -31,6 +31,23 @@ function refusedOutcomes(count: number): string[] {
 
 class SilentDatabaseError extends Error {}
 
+function unusableSecrets(count: number): string[] {
+  if (count === 0) return [];
+  const whose =
+    count === 1 ? "signing secret of 1 endpoint does" : `signing secrets of ${count} endpoints do`;
+  return [
+    `the ${whose} not open, so nothing is sent there: see this worker's log, which says whether INTEGRATION_ENCRYPTION_KEY lacks a key`,
+  ];
+}
+
+/** What of a worker is reported. */
+type WorkerState = {
+  lastLookAt(): number | null;
+  hasRoom(): boolean;
+  refusedOutcomes(): number;
+  unusableSecrets(): number;
+};
+
 export type ReadinessReport = {
   /** Why the work is not done now, each with what to do; empty when it is. */
   reasons: string[];
@@ -59,7 +76,7 @@ type ReadinessServices = {
   /** What of stored artifacts waits for an operator. */
   storage: { look(): Promise<string[]> };
   /** This process's worker; null without one. */
-  worker: () => { lastLookAt(): number | null; hasRoom(): boolean; refusedOutcomes(): number } | null;
+  worker: () => WorkerState | null;
   /** The stream that takes events while the database is away; `takesEvents` in a process that serves the API. */
   intake: { monitor: { look(): Promise<string | null> }; takesEvents: boolean } | null;
   /** This process's event catalog. */
@@ -101,6 +118,7 @@ export function makeReadiness(services: ReadinessServices): Readiness {
           ...(services.catalog.isRefused() ? [CATALOG_REFUSED] : []),
           ...(own?.hasRoom() === false ? [NO_ROOM] : []),
           ...refusedOutcomes(own?.refusedOutcomes() ?? 0),
+          ...unusableSecrets(own?.unusableSecrets() ?? 0),
         ],
       };
     },

@@ -109,11 +109,11 @@ describe("a dispatch", () => {
     });
   }
 
-  function start(made: Partial<LeasedDispatch> = {}): Promise<void> {
+  function start(made: Partial<LeasedDispatch> = {}, carryOut = newCarryOut()): Promise<void> {
     const dispatch = leasedDispatch({ endpointId, ...made });
     assert.ok(lanes.offer(dispatch, clock.nowMs()));
     assert.equal(lanes.next(clock.nowMs())?.kind, "start");
-    return newCarryOut().attempt(dispatch);
+    return carryOut.attempt(dispatch);
   }
 
   async function stepsOf(made?: Partial<LeasedDispatch>): Promise<string[]> {
@@ -322,6 +322,17 @@ describe("a dispatch", () => {
         [[{ outcome: "error", reason }, 1]],
       );
     }
+  });
+
+  it("is told of once, however many others meet the same secret that does not open, and counts all the same", async () => {
+    target = () => {
+      throw new SecretBoxError("it does not open");
+    };
+    const carryOut = newCarryOut();
+    for (const _ of [1, 2, 3]) await start({}, carryOut);
+    assert.deepEqual([kept.lines.length, carryOut.unusableSecrets()], [1, 1]);
+    const { values } = await metrics.attemptsTotal.get();
+    assert.equal(values[0]?.value, 3);
   });
 
   it("has its target read anew once the endpoint's health has changed it", async () => {

@@ -15,6 +15,7 @@ import type { Outcomes } from "./outcomes.ts";
 import type { Returns } from "./returns.ts";
 import type { TargetCache } from "./target-cache.ts";
 import type { SlotKeeper } from "./slot-keeper.ts";
+import { UnusableSecrets } from "./unusable-secrets.ts";
 import { SLOW_ATTEMPT_MS } from "./width.ts";
 
 /** An attempt starts only with this much of its lease left: the longest attempt, and a margin to record it. */
@@ -45,11 +46,18 @@ export class CarryOut {
   readonly #services: CarryOutServices;
   readonly #around: Around;
   readonly #aftermath: Aftermath;
+  readonly #unusableSecrets: UnusableSecrets;
 
   constructor(services: CarryOutServices, around: Around) {
     this.#services = services;
     this.#around = around;
     this.#aftermath = makeAftermath(services);
+    this.#unusableSecrets = new UnusableSecrets(services.clock);
+  }
+
+  /** Of how many endpoints the signing secret did not open of late. */
+  unusableSecrets(): number {
+    return this.#unusableSecrets.count();
   }
 
   async attempt(dispatch: LeasedDispatch): Promise<void> {
@@ -61,14 +69,19 @@ export class CarryOut {
       if (where.kind === "returned") await returns.release([dispatch], "claimable", where.reason);
       if (where.kind === "held") await returns.hold(dispatch);
     } catch (error) {
-      const { log, metrics } = this.#services;
-      log.error(
-        { err: error, tenantId: dispatch.tenantId, endpointId: dispatch.endpointId, deliveryId: dispatch.id },
-        "an attempt or the record of its outcome failed inside Postern; the attempt is made again later",
-      );
-      const reason = error instanceof SecretBoxError ? "secret" : "internal";
-      metrics.attemptsTotal.inc({ outcome: "error", reason });
+      this.#failed(dispatch, error);
     }
+  }
+
+  #failed({ tenantId, endpointId, id }: LeasedDispatch, error: unknown): void {
+    const { log, metrics } = this.#services;
+    const isOfSecret = error instanceof SecretBoxError;
+    metrics.attemptsTotal.inc({ outcome: "error", reason: isOfSecret ? "secret" : "internal" });
+    if (isOfSecret && !this.#unusableSecrets.meet(endpointId)) return;
+    log.error(
+      { err: error, tenantId, endpointId, deliveryId: id },
+      "an attempt or the record of its outcome failed inside Postern; the attempt is made again later",
+    );
   }
 
   /** This should never happen. If it does, the dispatch must not block other claims. */

@@ -48,6 +48,8 @@ export type Worker = OwnLane & {
   lastLookAt(): number;
   /** How many attempts are made again because the database refuses their outcome. */
   refusedOutcomes(): number;
+  /** Of how many endpoints the signing secret did not open of late. */
+  unusableSecrets(): number;
 };
 
 export type WorkerServices = CarryOutServices & {
@@ -152,6 +154,10 @@ class LaneWorker implements Worker {
 
   refusedOutcomes(): number {
     return this.#outcomes.refused();
+  }
+
+  unusableSecrets(): number {
+    return this.#carryOut.unusableSecrets();
   }
 
   async stop(): Promise<void> {
