@@ -159,6 +159,17 @@ describe("the bytes of an object", () => {
   });
 });
 
+/** Of an object of ten bytes under this version. */
+const there = (version: string, more = {}) => ({
+  headers: {
+    "content-length": "10",
+    "last-modified": MODIFIED,
+    "x-amz-version-id": version,
+    "x-amz-checksum-sha256": Buffer.from(DIGEST, "hex").toString("base64"),
+    ...more,
+  },
+});
+
 describe("an upload", () => {
   const key = newKey();
   const upload = (open = () => Readable.from([BYTES])) => ({ key, size: 10, sha256: DIGEST, open });
@@ -177,12 +188,32 @@ describe("an upload", () => {
   });
 
   it("finds the key taken, and reads no further from its source", async () => {
-    store.answers = [refusal("PreconditionFailed", 412)];
+    store.answers = [refusal("PreconditionFailed", 412), there("v1")];
     // All that was promised, and not its end.
     const source = new Readable({ read() {} });
     source.push(BYTES);
     assert.deepEqual(await bucket.put(upload(() => source)), { code: "exists" });
     assert.ok(source.destroyed);
+  });
+
+  it("is done again where the same bytes are there without a version, and leaves others alone", async () => {
+    store.answers = [
+      refusal("PreconditionFailed", 412),
+      there("null"),
+      { status: 204 },
+      { headers: { etag: '"e-1"', "x-amz-version-id": "v1" } },
+    ];
+    assert.deepEqual(await bucket.put(upload()), { code: "stored", versionId: "v1", etag: "e-1" });
+    assert.deepEqual(store.lines("versionId"), [
+      `PUT /artifacts/${key}`,
+      `HEAD /artifacts/${key}`,
+      `DELETE /artifacts/${key} versionId=null`,
+      `PUT /artifacts/${key}`,
+    ]);
+    for (const more of [{ "content-length": "11" }, { "x-amz-checksum-sha256": "YWJj" }]) {
+      store.answers = [refusal("PreconditionFailed", 412), there("null", more)];
+      assert.deepEqual(await bucket.put(upload()), { code: "exists" });
+    }
   });
 
   it("is refused by a store that keeps no versions, or may not be written to", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { CreateBucketCommand, PutBucketVersioningCommand, S3Client } from "@aws-sdk/client-s3";
-import { describeBucketContract, newKey } from "../../../test/support/bucket-contract.ts";
+import { describeBucketContract, newKey, sha256 } from "../../../test/support/bucket-contract.ts";
 import { freePort } from "../../../test/support/free-port.ts";
 import {
   prepareVersitygw,
@@ -62,9 +62,27 @@ describe("a bucket of an object store", { skip: missing ?? false }, () => {
     it("takes no object where it keeps no versions", async () => {
       await createBucket(store.endpoint, "unversioned", false);
       const bucket = await open(store.endpoint, "unversioned");
-      const upload = { key: newKey(), size: 0, sha256: EMPTY_SHA256, open: () => Readable.from([]) };
-      await assert.rejects(bucket.put(upload), /keeps no versions/);
+      await assert.rejects(bucket.put(empty()), /keeps no versions/);
     });
+
+    for (const Status of [undefined, "Suspended"] as const) {
+      it(`takes what it got without a version once it keeps versions; before: ${Status}`, async () => {
+        const name = `late-${Status?.toLowerCase() ?? "never"}`;
+        await createBucket(store.endpoint, name, false);
+        if (Status !== undefined) await setVersioning(store.endpoint, name, Status);
+        const bucket = await open(store.endpoint, name);
+        const [upload, other] = [empty(), empty()];
+        for (const _ of [1, 2]) await assert.rejects(bucket.put(upload), /keeps no versions/);
+        await assert.rejects(bucket.put(other), /keeps no versions/);
+        await setVersioning(store.endpoint, name, "Enabled");
+        const stored = await bucket.put(upload);
+        assert.equal(stored.code, "stored");
+        assert.deepEqual(await bucket.put(upload), { code: "exists" });
+        const bytes = Buffer.from("other bytes");
+        const others = { size: bytes.length, sha256: sha256(bytes), open: () => Readable.from([bytes]) };
+        assert.deepEqual(await bucket.put({ key: other.key, ...others }), { code: "exists" });
+      });
+    }
 
     it("says of what it does not know that it is unsupported, and of what is not set that it is absent", async () => {
       await createBucket(store.endpoint, "plain", true);
@@ -91,7 +109,7 @@ describe("a bucket of an object store", { skip: missing ?? false }, () => {
   });
 });
 
-const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+const empty = () => ({ key: newKey(), size: 0, sha256: sha256(Buffer.of()), open: () => Readable.from([]) });
 
 function bucketAt(endpoint: string, name: string): Promise<Bucket> {
   return makeS3Bucket({ bucket: name, region: REGION, endpoint });
@@ -100,9 +118,12 @@ function bucketAt(endpoint: string, name: string): Promise<Bucket> {
 async function createBucket(endpoint: string, name: string, isVersioned: boolean): Promise<void> {
   const client = new S3Client({ region: REGION, endpoint, forcePathStyle: true });
   await client.send(new CreateBucketCommand({ Bucket: name }));
-  if (isVersioned) {
-    const VersioningConfiguration = { Status: "Enabled" } as const;
-    await client.send(new PutBucketVersioningCommand({ Bucket: name, VersioningConfiguration }));
-  }
+  client.destroy();
+  if (isVersioned) await setVersioning(endpoint, name, "Enabled");
+}
+
+async function setVersioning(endpoint: string, name: string, Status: "Enabled" | "Suspended"): Promise<void> {
+  const client = new S3Client({ region: REGION, endpoint, forcePathStyle: true });
+  await client.send(new PutBucketVersioningCommand({ Bucket: name, VersioningConfiguration: { Status } }));
   client.destroy();
 }

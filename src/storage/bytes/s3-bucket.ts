@@ -37,6 +37,8 @@ const IDLE_LIMIT_MS = 30_000;
 /** The slowest upload that is waited for, in bytes a second. */
 const SLOWEST_UPLOAD = 256 * 1024;
 const ATTEMPTS = 3;
+/** The name of what a bucket took while it kept no versions. */
+const NO_VERSION = "null";
 /** The SDK would print on the console what it throws as well. */
 const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
@@ -161,7 +163,20 @@ async function* wholeOf(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-async function put(
+async function put(store: S3Store, upload: Upload): ReturnType<Bucket["put"]> {
+  const answer = await putNew(store, upload);
+  if (answer.code === "stored" || !(await isThereWithoutVersion(store, upload))) return answer;
+  // An earlier try stored these bytes while the bucket kept no versions. No row can name them.
+  await deleteVersion(store, { key: upload.key, versionId: NO_VERSION });
+  return putNew(store, upload);
+}
+
+async function isThereWithoutVersion(store: S3Store, { key, size, sha256 }: Upload): Promise<boolean> {
+  const found = await head(store, { bucket: store.name, key, version_id: null });
+  return found.found && found.version_id === null && found.size === size && found.sha256 === sha256;
+}
+
+async function putNew(
   { sdk, client, name }: S3Store,
   { key, size, sha256, open }: Upload,
 ): ReturnType<Bucket["put"]> {
@@ -234,7 +249,7 @@ async function* versions({ sdk, client, name }: S3Store, prefix: string): AsyncG
       .catch((error: unknown) => {
         throw unavailable("list its versions (s3:ListBucketVersions)", error);
       });
-    for (const { Key, VersionId = "null" } of [...(page.Versions ?? []), ...(page.DeleteMarkers ?? [])]) {
+    for (const { Key, VersionId = NO_VERSION } of [...(page.Versions ?? []), ...(page.DeleteMarkers ?? [])]) {
       const key = decodedKey(Key);
       if (parseObjectKey(key).code === "OK") yield { key, versionId: VersionId };
     }
@@ -306,9 +321,8 @@ function plainEtag(etag: string | undefined): string {
   return (etag ?? "").replaceAll('"', "");
 }
 
-/** Stores without versions say "null", which names none. */
 function knownVersion(versionId: string | undefined): string | null {
-  return versionId === undefined || versionId === "null" ? null : versionId;
+  return versionId === undefined || versionId === NO_VERSION ? null : versionId;
 }
 
 /** Null also for the digest of digests that uploads in parts have. */
