@@ -76,7 +76,11 @@ export const encryptionKey = z.string().transform((text, context) => {
   const encoding = /^[0-9a-fA-F]{64}$/.test(text) ? "hex" : "base64";
   const key = Buffer.from(text, encoding);
   if (key.length === 32 && (encoding === "hex" || /^[A-Za-z0-9+/]{43}=?$/.test(text))) return key;
-  context.addIssue({ code: "custom", message: `must be 32 bytes in base64 or hex. ${KEY_HELP}` });
+  const fault =
+    text === ""
+      ? "has an empty key beside a comma, as where a variable was not set"
+      : "must be 32 bytes in base64 or hex";
+  context.addIssue({ code: "custom", message: `${fault}. ${KEY_HELP}` });
   return z.NEVER;
 });
 

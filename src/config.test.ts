@@ -105,6 +105,12 @@ describe("readConfig", () => {
     });
   }
 
+  it("says that a ring has an empty key, as where a variable was not set", () => {
+    const key = randomBytes(32).toString("base64");
+    for (const ring of [`${key},`, `,${key}`, `${key}, ,${key}`])
+      assert.match(messageFor({ INTEGRATION_ENCRYPTION_KEY: ring }), /has an empty key beside a comma/);
+  });
+
   const wrong: [string, string][] = [
     ["PORT", "65536"],
     ["PORT", "-1"],
