@@ -15,6 +15,9 @@ const eventsOf = (...tenants: string[]) =>
     checkEvents([{ type: "invoice.paid", data: {} }], parseTenantId(tenant), catalog),
   );
 
+const given = (tenant: string, key: string, data: Record<string, unknown>, type = "invoice.paid") =>
+  checkEvents([{ type, data, id: key }], parseTenantId(tenant), catalog);
+
 /** The tenants in each message that concurrent requests make, with the lane of their first tenant's name. */
 async function messagesOf(...requests: string[][]): Promise<string[][]> {
   const messages: string[][] = [];
@@ -110,6 +113,41 @@ describe("storing events", () => {
       asked: 0,
       accepted: 0,
     });
+  });
+
+  it("stores an event once that a request has twice under one key, and refuses other content under it", async () => {
+    const stored: string[] = [];
+    const metrics = makeMetrics();
+    const durable = makeStoring({
+      stream: {
+        async store(message) {
+          const events = readAccepted(JSON.parse(Buffer.from(message).toString())) ?? [];
+          stored.push(...events.map(({ id }) => id));
+        },
+      },
+      findKnownKeys: async () => new Map(),
+      metrics,
+    });
+    const events = [
+      ...given("acme", "k", { a: 1, b: [2] }),
+      ...given("globex", "k", { a: 2 }),
+      ...given("acme", "k", { b: [2], a: 1 }),
+      ...given("acme", "l", { a: 2 }),
+    ];
+    const answers = await durable(events);
+    assert.deepEqual(
+      answers.map(({ id, isNew }) => [events.findIndex((event) => event.id === id), isNew]),
+      [0, 1, 0, 3].map((place) => [place, true]),
+    );
+    assert.deepEqual(
+      stored,
+      [0, 1, 3].map((place) => events[place]?.id),
+    );
+    assert.equal((await metrics.intakeAccepted.get()).values[0]?.value, 3);
+
+    for (const other of [given("acme", "k", { a: 1 }), given("acme", "k", { a: 1, b: [2] }, "invoice.sent")])
+      await assert.rejects(durable([...events, ...other]), { code: "idempotency_key_reused" });
+    assert.equal(stored.length, 3);
   });
 
   it("stores nothing where all keys are known", async () => {

@@ -14,6 +14,7 @@ import { Refusal } from "../shared/refusal.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { EVENT_OVERHEAD_BYTES, writeAccepted } from "./accepted-message.ts";
 import type { FindKnownKeys } from "./known-keys.ts";
+import { repeatsWithin } from "./repeats-within.ts";
 import { MessageTooLargeError, StreamUnavailableError, type IntakeStream } from "./stream.ts";
 
 const MAX_REQUESTS_PER_MESSAGE = 500;
@@ -54,16 +55,19 @@ export function makeStoring({
     return lane;
   }
 
-  return async (events) => {
+  return async (given) => {
+    const repeats = repeatsWithin(given);
+    const events = given.filter(({ id }) => !repeats.has(id));
     const known = await findKnownKeys(events);
     if ([...known.values()].some(({ sameContent }) => !sameContent))
       throw new Refusal("idempotency_key_reused");
     const others = events.filter(({ id }) => !known.has(id));
     if (others.length > 0) await laneFor(others).add(others);
     metrics.intakeAccepted.inc(others.length);
-    return events.map((event): Published => {
-      const earlier = known.get(event.id);
-      if (earlier === undefined) return { id: event.id, dispatchCount: null, isNew: true };
+    return given.map((event): Published => {
+      const { id } = repeats.get(event.id) ?? event;
+      const earlier = known.get(id);
+      if (earlier === undefined) return { id, dispatchCount: null, isNew: true };
       return { id: earlier.id, dispatchCount: earlier.dispatchCount, isNew: false };
     });
   };
