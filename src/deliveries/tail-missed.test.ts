@@ -2,23 +2,26 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { openTenantPool, type OpenedTenantPool } from "../../test/support/tenant-pool.ts";
+import { SteeredTenants } from "../../test/support/steered-tenants.ts";
+import { openTenantPool } from "../../test/support/tenant-pool.ts";
+import { logged } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { watchedRows, watchLog } from "../../test/support/watched-log.ts";
-import { newEndpointId } from "../shared/id.ts";
-import { makeLog } from "../telemetry/log.ts";
+import { newEndpointId, newEventId } from "../shared/id.ts";
 import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { insertDelivery } from "./delivery-store.ts";
 import { LogTail } from "./tail.ts";
 
 const tenantId = tenant("acme");
 const ALL = { endpointId: null, status: null };
 
 let database: TestDatabase;
-let tenants: OpenedTenantPool;
+let tenants: SteeredTenants;
 before(async () => {
   database = await createTestDatabase();
-  tenants = openTenantPool(database, 2);
+  tenants = new SteeredTenants(openTenantPool(database, 2));
 });
 after(async () => {
   await tenants.end();
@@ -28,10 +31,12 @@ after(async () => {
 describe("a watcher of the log", () => {
   let tail: LogTail;
   let metrics: Metrics;
+  let kept: ReturnType<typeof makeKeptLog>;
 
   beforeEach((test) => {
-    metrics = makeMetrics();
-    tail = new LogTail({ tenants, databaseUrl: database.url, log: makeLog("silent"), metrics });
+    [metrics, kept] = [makeMetrics(), makeKeptLog()];
+    tenants.reset();
+    tail = new LogTail({ tenants, databaseUrl: database.url, log: kept.log, metrics });
     assert.ok("after" in test);
     test.after(() => tail.close());
   });
@@ -57,5 +62,17 @@ describe("a watcher of the log", () => {
     );
     await eventually(async () => told.sent.length + told.skipped.length > 0);
     assert.equal(told.sent.length, 1);
+  });
+
+  it("is told how many came while its tenant moved to another database, without a word in the log", async () => {
+    const { told } = await watchLog(tail, tenantId, ALL);
+    tenants.before = ({ name }) =>
+      name === "read-delivery-heads"
+        ? Promise.reject(Object.assign(new Error("moved"), { code: "PS001" }))
+        : undefined;
+    const row = logged({ tenantId, endpointId: newEndpointId(), eventId: newEventId() });
+    await insertDelivery(database.pool, { ...row, requestBody: "{}" });
+    await eventually(async () => told.skipped.length === 1);
+    assert.deepEqual([told.sent, told.skipped, kept.lines], [[], [1], []]);
   });
 });
