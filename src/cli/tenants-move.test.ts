@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from "node:test";
 import { runHere, type Ran } from "../../test/support/command.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { joinedShards } from "../../test/support/joined-shards.ts";
-import { startTask } from "../../test/support/program.ts";
+import { runProgram, startTask } from "../../test/support/program.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
@@ -141,6 +141,39 @@ describe("a move that has begun", () => {
       await of("eu2").pool.query("DELETE FROM postern.shard_tenants WHERE tenant_id = 'acme'");
     }
   });
+
+  it(
+    "that loses its lock ends before another command could move the tenant too",
+    { timeout: 20_000 },
+    async () => {
+      await begun({ isSwitched: false });
+      // The command waits for it.
+      const open = await of("eu2").pool.connect();
+      try {
+        await open.query("BEGIN");
+        await open.query("SELECT pg_current_xact_id()");
+        const moving = runProgram(["tenants", "move", "acme", "--to", "eu2"], settings());
+        await eventually(async () => {
+          const { rows } = await of("eu2").pool.query(
+            "SELECT FROM postern.shard_tenants WHERE tenant_id = 'acme'",
+          );
+          return rows.length === 1;
+        });
+        await of("eu1").pool.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+        );
+        const { code, errors } = await moving;
+        assert.equal(code, 1);
+        assert.match(
+          errors,
+          /postern:\n {2}acme is half-way, and its deliveries and publishing may wait: the database of eu1 ended the connection that kept other commands away\.\n {2}Run the command again soon; /,
+        );
+      } finally {
+        open.release(true);
+        await of("eu2").pool.query("DELETE FROM postern.shard_tenants WHERE tenant_id = 'acme'");
+      }
+    },
+  );
 
   it("is left to the command that moves already", async () => {
     const client = await of("eu1").pool.connect();

@@ -61,7 +61,7 @@ export const moveCommand = defineCommand({
       };
       sayDatabase({ databaseUrl: undefined, shards, dataDir });
       await withPool(first, (directory) =>
-        withLock(directory, tenantId, () => run(shards, directory, asked)),
+        withLock({ name: first.name, db: directory }, tenantId, () => run(shards, directory, asked)),
       );
     }),
 });
@@ -154,23 +154,28 @@ async function act(
 
 /** Neither a server that went away nor a Ctrl-C says anything of the tenant, whose deliveries and publishing may wait meanwhile. */
 async function orHalfWay(tenantId: TenantId, work: () => Promise<void>): Promise<void> {
-  const halfWay = (why: string): ConfigError =>
-    new ConfigError(
-      `${tenantId} is half-way, and its deliveries and publishing may wait: ${why}.\nRun the command again soon; \`postern tenants show\` tells its step.`,
-    );
-  const end = (): void => {
-    // Behind what shows the progress.
-    if (process.stderr.isTTY) process.stderr.write("\n");
-    void withClearErrors(() => Promise.reject(halfWay("the command was interrupted")));
-  };
+  const end = (): void => endHalfWay(tenantId, "the command was interrupted");
   process.on("SIGINT", end).on("SIGTERM", end);
   try {
     await work();
   } catch (error) {
-    throw isPassing(error) ? halfWay(messageOf(error)) : error;
+    throw isPassing(error) ? halfWay(tenantId, messageOf(error)) : error;
   } finally {
     process.off("SIGINT", end).off("SIGTERM", end);
   }
+}
+
+function halfWay(tenantId: TenantId, why: string): ConfigError {
+  return new ConfigError(
+    `${tenantId} is half-way, and its deliveries and publishing may wait: ${why}.\nRun the command again soon; \`postern tenants show\` tells its step.`,
+  );
+}
+
+/** Ends the process at once, whatever it is doing. */
+function endHalfWay(tenantId: TenantId, why: string): void {
+  // Behind what shows the progress.
+  if (process.stderr.isTTY) process.stderr.write("\n");
+  void withClearErrors(() => Promise.reject(halfWay(tenantId, why)));
 }
 
 /** PostgreSQL tells no client how much is free on its disk. */
@@ -260,15 +265,22 @@ async function withPool<T>({ name, url }: Place, work: (db: Pool) => Promise<T>)
   }
 }
 
-/** One command at a time for a tenant. */
-async function withLock(directory: Pool, tenantId: TenantId, work: () => Promise<void>): Promise<void> {
-  const client = await directory.connect();
+/** One command at a time for a tenant. One that has lost its lock ends: another may delete what it copies, or the reverse. */
+async function withLock(
+  { name, db }: MoveServices["source"],
+  tenantId: TenantId,
+  work: () => Promise<void>,
+): Promise<void> {
+  const client = await db.connect();
+  const lost = (): void =>
+    endHalfWay(tenantId, `the database of ${name} ended the connection that kept other commands away`);
   try {
     if (!(await tryLockMove(client, tenantId))) {
       throw new ConfigError(`Another command is moving ${tenantId}.\nWait until it has ended.`);
     }
+    client.on("error", lost);
     await work();
   } finally {
-    client.release(true);
+    client.off("error", lost).release(true);
   }
 }
