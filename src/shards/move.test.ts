@@ -20,6 +20,7 @@ import {
   readExports,
   readReplays,
   takeReplays,
+  unfence,
 } from "./move-store.ts";
 import { BROUGHT } from "./move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "./move.ts";
@@ -144,6 +145,34 @@ it("behind its switch lets the tenant in with its replays, and deletes what is l
   assert.equal(await snapshot(source.pool, globex), others);
   assert.deepEqual(await movesLeft(), ["globex"]);
   assert.equal(told[0], "acme lives in eu2; its rows in eu1 are being deleted");
+});
+
+it("behind its switch leaves alone what the target has had since an earlier command let the tenant in", async () => {
+  await fenceBoth();
+  const onTheWay = newEventId();
+  await source.pool.query(
+    "UPDATE postern.handovers SET key = 'a', claimed = true, id = $1 WHERE tenant_id = $2",
+    [onTheWay, acme],
+  );
+  await directory.pool.query("UPDATE postern.tenant_moves SET switched = true, replays = $1", [
+    await readReplays(source.pool, acme),
+  ]);
+  await unfence(target.pool, acme);
+  // Accepted there, and not deleted in the source yet; old replays and exports have been forgotten.
+  await target.pool.query("UPDATE postern.idempotency_keys SET event_id = $1 WHERE tenant_id = $2", [
+    onTheWay,
+    acme,
+  ]);
+  await target.pool.query("DELETE FROM postern.replays; DELETE FROM postern.storage_exports");
+  await moveTenant(services, await moveOf());
+  const { rows: keys } = await target.pool.query(
+    "SELECT event_id FROM postern.idempotency_keys WHERE tenant_id = $1",
+    [acme],
+  );
+  assert.deepEqual(keys, [{ event_id: onTheWay }]);
+  const forgotten = [await readReplays(target.pool, acme), await readExports(target.pool, acme)];
+  assert.deepEqual(forgotten, ["[]", "[]"]);
+  assert.deepEqual([await tablesOf(source), await movesLeft()], [[], ["globex"]]);
 });
 
 /** For open transactions, in the target. */

@@ -68,6 +68,7 @@ import {
   lockSwitched,
   readExports,
   readKeysOnTheWay,
+  readMarks,
   readReplays,
   readReplaysOfMove,
   releaseEndpoints,
@@ -104,12 +105,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   const copy = await copyOf(services, move);
   if (!move.switched) await bringOver(services, move, copy);
   await until(() => stopApplying(target.db, copy));
-  // When no more keys are copied: the target must accept the events that these were claimed for.
-  await forgetKeys(target.db, move.tenantId, await readKeysOnTheWay(source.db, move.tenantId));
-  await letIn(target.db, move.tenantId, {
-    replays: await readReplaysOfMove(directory, move.tenantId),
-    exports: await readExports(source.db, move.tenantId),
-  });
+  await openTarget(services, move.tenantId);
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
   // First the subscription: it would carry the deletions over.
   await unsubscribe(source.db, target.db, copy);
@@ -164,6 +160,17 @@ async function requireNothingStored(source: MoveSite, tenantId: TenantId): Promi
   const stored = await findStored(source.db, tenantId);
   if (stored.length === 0) return;
   throw new HopelessError(faultOfStored(source.name, tenantId, stored), "Begin again then.");
+}
+
+/** Once: what the tenant has done since an earlier command let it in stays as it is. */
+async function openTarget({ directory, source, target }: MoveServices, tenantId: TenantId): Promise<void> {
+  if ((await readMarks(target.db, tenantId))?.fenced !== true) return;
+  // When no more keys are copied: the target must accept the events that these were claimed for.
+  await forgetKeys(target.db, tenantId, await readKeysOnTheWay(source.db, tenantId));
+  await letIn(target.db, tenantId, {
+    replays: await readReplaysOfMove(directory, tenantId),
+    exports: await readExports(source.db, tenantId),
+  });
 }
 
 /** With its replays and exports; workers claim its dispatches as its endpoints want it. */
