@@ -1,7 +1,7 @@
 /** `postern storage` against a running program. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -325,5 +325,25 @@ describe("postern storage adopt", () => {
     assert.equal(Math.round(livesMs / 1000), 3 * 86_400, "the tenant's days, from when it was stored on");
     assert.match((await adopt()).output, /^0 adopted, 1 left/m);
     await rm(place(forged));
+  });
+
+  it("leaves a bucket to the command that adopts there already, and what that has under way", async () => {
+    const { pool } = service.database;
+    const { rows } = await pool.query<{ bucket: string }>("SELECT bucket FROM postern.storage_buckets");
+    const underWay = join(dataDir, "adopting", "archive.zip");
+    await mkdir(dirname(underWay), { recursive: true });
+    await writeFile(underWay, "");
+    const client = await pool.connect();
+    try {
+      await client.query("SELECT pg_advisory_lock(hashtextextended('postern.adopt ' || $1, 0))", [
+        rows[0]?.bucket,
+      ]);
+      const { code, errors } = await runProgram(["storage", "adopt"], service.env);
+      assert.equal(code, 1, errors);
+      assert.match(errors, /another command is adopting objects of this bucket right now/);
+      await stat(underWay);
+    } finally {
+      client.release(true);
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { defineCommand } from "citty";
+import { withAdvisoryLock } from "../database/advisory-lock.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { TenantId } from "../shared/id.ts";
 import { adoptObjects, type Adoption } from "../storage/upkeep/adopt-objects.ts";
@@ -28,12 +29,18 @@ export const adoptCommand = defineCommand({
       const config = await readCommandConfig();
       const tenants = tenantsOf(args.tenants);
       const isDryRun = args["dry-run"] === true;
-      const folder = join(config.dataDir, "adopting");
-      await withReconciling(config, makeLog("warn"), async (services) => {
+      await withReconciling(config, makeLog("warn"), async (services, own) => {
         const trouble = await judgeOwner(services);
         if (trouble !== null) throw new ConfigError(trouble);
-        const each = adoptObjects(services, { tenants, isDryRun, folder });
-        await (args.json === true ? printJson(each) : printLines(each));
+        const folder = join(own.dataDir, "adopting");
+        const ran = await withAdvisoryLock(services.lock, `adopt ${services.bucket.name}`, () => {
+          const each = adoptObjects(services, { tenants, isDryRun, folder });
+          return args.json === true ? printJson(each) : printLines(each);
+        });
+        if (ran !== null) return;
+        throw new ConfigError(
+          "another command is adopting objects of this bucket right now; try again when it is done",
+        );
       });
       if (isDryRun && args.json !== true) console.log("nothing was changed");
     }),
