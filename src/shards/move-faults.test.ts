@@ -50,7 +50,7 @@ describe("what keeps a tenant from being moved", () => {
     assert.equal(
       faultOfStored("eu1", tenant("acme"), ["stored artifacts", "bodies to store"]),
       "acme has stored artifacts and bodies to store in eu1, which cannot be moved.\n" +
-        "Wait until exports have ended and artifacts have expired, or end their holds and run `postern storage erase --tenant acme --all` with the URL of eu1 as DATABASE_URL and without SHARDS. Within the hour its workers note that the files are gone.",
+        "If it keeps bodies, turn that off first (PUT /api/storage/settings), or new ones come. Wait until exports have ended and artifacts have expired, or end their holds and run `postern storage erase --tenant acme --all` with the URL of eu1 as DATABASE_URL and without SHARDS. Within the hour its workers note that the files are gone.",
     );
   });
 

@@ -50,7 +50,7 @@ export function faultsOfTarget(name: string, facts: ServerFacts): string[] {
 export function faultOfStored(name: string, tenantId: TenantId, stored: readonly string[]): string {
   return (
     `${tenantId} has ${stored.join(" and ")} in ${name}, which cannot be moved.\n` +
-    `Wait until exports have ended and artifacts have expired, or end their holds and run \`postern storage erase --tenant ${tenantId} --all\` with the URL of ${name} as DATABASE_URL and without SHARDS. Within the hour its workers note that the files are gone.`
+    `If it keeps bodies, turn that off first (PUT /api/storage/settings), or new ones come. Wait until exports have ended and artifacts have expired, or end their holds and run \`postern storage erase --tenant ${tenantId} --all\` with the URL of ${name} as DATABASE_URL and without SHARDS. Within the hour its workers note that the files are gone.`
   );
 }
 
