@@ -1,7 +1,7 @@
 /** The last steps of a move, each held up in its turn, while nothing but PostgreSQL works: out of eu1 into eu2, which keeps the directory. */
 import assert from "node:assert/strict";
 import { syncBuiltinESMExports } from "node:module";
-import { after, afterEach, before, beforeEach, describe, it, mock } from "node:test";
+import { after, afterEach, before, beforeEach, describe, it, mock, type TestContext } from "node:test";
 import promises from "node:timers/promises";
 import type { PoolClient } from "../src/database/pool.ts";
 import { readCopyName, readDays, readLeftCopies } from "../src/shards/copy-store.ts";
@@ -104,7 +104,7 @@ async function loseNewEvent(): Promise<void> {
   const id = newEventId();
   await eu1.pool.query(
     `INSERT INTO postern.events SELECT (jsonb_populate_record(e, jsonb_build_object('id', $1::text))).*
-      FROM postern.events e WHERE tenant_id = 'acme'`,
+      FROM postern.events e WHERE tenant_id = 'acme' LIMIT 1`,
     [id],
   );
   const lose = "UPDATE postern.events SET tenant_id = 'globex' WHERE id = $1";
@@ -177,15 +177,25 @@ describe("a move", () => {
       () => eu2.pool.query("UPDATE postern.events SET tenant_id = 'acme'"),
       /The copy in eu2 lacks 1 of [12] events\.\n.*--undo/,
     ],
+    [
+      "it has, and the clock of the command's machine is ahead",
+      async (t: TestContext) => {
+        await loseNewEvent();
+        const now = Date.now();
+        t.mock.method(Date, "now", () => now + 120_000);
+      },
+      () => eu2.pool.query("UPDATE postern.events SET tenant_id = 'acme'"),
+      /The copy in eu2 lacks 1 of [1-3] events\.\n.*--undo/,
+    ],
   ] as const) {
-    it(`lifts its fence and fails where ${fault}`, LIMIT, async () => {
+    it(`lifts its fence and fails where ${fault}`, LIMIT, async (t) => {
       const early = await begin(eu1, "SELECT");
       const failed = assert.rejects(move(), error);
       await isTold(WAITING);
       const fence = await holdFence();
       await early.end();
       await isTold(SWITCHING);
-      await change();
+      await change(t);
       await fence.end();
       await failed;
       await requireLifted();

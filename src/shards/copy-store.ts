@@ -209,9 +209,10 @@ export async function readDays(source: Db): Promise<string[]> {
   return rows.map(({ day }) => day);
 }
 
-/** When the oldest day of each table begins that retention has left. */
+/** From when on rows of each table are compared. */
 export type KeptSince = { events: Date; deliveries: Date };
 
+/** When the oldest day of each table begins that retention has left. */
 export async function readKeptSince(db: Db): Promise<KeptSince> {
   const { rows } =
     await db.query<KeptSince>(/* sql */ `SELECT coalesce(min(day) FILTER (WHERE parent = 'postern.events'::regclass), 'epoch') AS events,
@@ -221,6 +222,16 @@ export async function readKeptSince(db: Db): Promise<KeptSince> {
         FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent IN ('postern.events'::regclass, 'postern.deliveries'::regclass) AND c.relname ~ '_[0-9]{8}$'
       ) AS kept`);
+  const [row] = rows;
+  if (row === undefined) throw new Error("a question without a table has one row");
+  return row;
+}
+
+/** The last minute, by the database's clock: that of the command's machine may be wrong. */
+export async function readLastMinute(db: Db): Promise<KeptSince> {
+  const { rows } = await db.query<KeptSince>(
+    /* sql */ `SELECT start AS events, start AS deliveries FROM (SELECT now() - interval '1 minute' AS start) AS minute`,
+  );
   const [row] = rows;
   if (row === undefined) throw new Error("a question without a table has one row");
   return row;

@@ -38,6 +38,7 @@ import {
   readCopyState,
   readDays,
   readEnd,
+  readLastMinute,
   readOpenTransactions,
   stopApplying,
   subscribe,
@@ -86,8 +87,6 @@ import { BROUGHT } from "./move-tables.ts";
 const FENCED_MS = 1700;
 const LOOK_MS = 50;
 const PAUSE_MS = 2000;
-/** For the last rows of both logs to be compared. */
-const OVERLAP_MS = 60_000;
 
 export type MoveServices = {
   directory: Pool;
@@ -346,8 +345,7 @@ async function finish(services: MoveServices, move: Move, copy: Copy): Promise<s
   await requireNothingStored(source, tenantId);
   await takeReplays(source.db, tenantId);
   const replays = await readReplays(source.db, tenantId);
-  const overlap = new Date(Date.now() - OVERLAP_MS);
-  const recent = { events: overlap, deliveries: overlap };
+  const recent = await readLastMinute(source.db);
   const counts = await countRows(source.db, tenantId, recent);
   const end = await readEnd(source.db);
   if (!(await until(() => hasReached(source.db, copy, end), endsAt))) return `${target.name} is behind`;
