@@ -1,5 +1,6 @@
 /** A move's own rows: which are under way, and in which shard the tenant is let in. */
 import type { Db, Pool } from "../database/pool.ts";
+import { FETCH_CHANNEL } from "../queue/channels.ts";
 import type { TenantId } from "../shared/id.ts";
 import type { KeptSince } from "./copy-store.ts";
 
@@ -156,6 +157,14 @@ export async function insertExports(db: Db, exports: string): Promise<void> {
 export async function releaseEndpoints(db: Db, tenantId: TenantId): Promise<void> {
   await db.query(
     /* sql */ `UPDATE postern.endpoints SET moving = false, unsettled = true WHERE tenant_id = $1 AND moving`,
+    [tenantId],
+  );
+}
+
+/** In the source, once the target has let the tenant in: clients that wait for events look again, and are sent there. */
+export async function wakeClients(db: Db, tenantId: TenantId): Promise<void> {
+  await db.query(
+    /* sql */ `SELECT pg_notify('${FETCH_CHANNEL}', id::text) FROM postern.endpoints WHERE tenant_id = $1 AND mode = 'pull'`,
     [tenantId],
   );
 }

@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { foldCounts } from "../deliveries/stats-store.ts";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
+import { noticesOf } from "../../test/support/notices.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { seedTwoTenants, snapshot, tenant } from "../../test/support/two-tenants.ts";
+import { FETCH_CHANNEL } from "../queue/channels.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { newEventId } from "../shared/id.ts";
 import { readCopyName, readLeftCopies } from "./copy-store.ts";
@@ -173,6 +175,16 @@ it("behind its switch leaves alone what the target has had since an earlier comm
   const forgotten = [await readReplays(target.pool, acme), await readExports(target.pool, acme)];
   assert.deepEqual(forgotten, ["[]", "[]"]);
   assert.deepEqual([await tablesOf(source), await movesLeft()], [[], ["globex"]]);
+});
+
+it("behind its switch wakes the clients that wait in the source for events of the tenant", async () => {
+  await directory.pool.query("UPDATE postern.tenant_moves SET switched = true, replays = '[]'");
+  await fenceBoth();
+  const { rows } = await source.pool.query(
+    "UPDATE postern.endpoints SET mode = 'pull' RETURNING tenant_id, id",
+  );
+  const heard = await noticesOf(source.pool, async () => moveTenant(services, await moveOf()));
+  assert.deepEqual(heard, [[FETCH_CHANNEL, rows.find((row) => row.tenant_id === acme)?.id]]);
 });
 
 /** For open transactions, in the target. */

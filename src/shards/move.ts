@@ -76,6 +76,7 @@ import {
   setMoving,
   takeReplays,
   unfence,
+  wakeClients,
   wasErasedSince,
   type Move,
   type MoveSite,
@@ -105,6 +106,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   if (!move.switched) await bringOver(services, move, copy);
   await until(() => stopApplying(target.db, copy));
   await openTarget(services, move.tenantId);
+  await wakeClients(source.db, move.tenantId);
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
   // First the subscription: it would carry the deletions over.
   await unsubscribe(source.db, target.db, copy);

@@ -58,6 +58,7 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   wasErasedSince: async (db, id) => (await moves.wasErasedSince(db, id, LONG_AGO)) || null,
   readReplays: async (db, id) => JSON.parse(await moves.readReplays(db, id)),
   readExports: async (db, id) => JSON.parse(await moves.readExports(db, id)),
+  wakeClients: (db, id) => moves.wakeClients(db, id),
   findStored: (db, id) => moves.findStored(db, id),
   findTablesWithRows: (db, id) => moves.findTablesWithRows(db, id, ["events"]),
   measureRows: async (db, id) => ((await moves.measureRows(db, id, ["events"])).rows > 0 ? id : null),
