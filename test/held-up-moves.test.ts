@@ -11,6 +11,7 @@ import { foldCounts } from "../src/deliveries/stats-store.ts";
 import { findMove, findTablesWithRows, readMarks } from "../src/shards/move-store.ts";
 import { BROUGHT } from "../src/shards/move-tables.ts";
 import { moveTenant } from "../src/shards/move.ts";
+import { ConfigError } from "../src/shared/config-error.ts";
 import { newEventId } from "../src/shared/id.ts";
 import { eventually } from "./support/eventually.ts";
 import { pidOf, waitersFor } from "./support/lock-waits.ts";
@@ -19,6 +20,7 @@ import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { seedTwoTenants, tenant } from "./support/two-tenants.ts";
 
 const acme = tenant("acme");
+const BEGINS = "INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ('acme', 'eu1', 'eu2')";
 const LIMIT = { timeout: 60_000 };
 
 let server: Awaited<ReturnType<typeof startLogicalServer>>;
@@ -38,7 +40,7 @@ before(async () => {
   [eu1, eu2, another] = await Promise.all(three);
   await insertMark(eu2.pool, { name: "eu2", directory: null });
   await eu2.pool.query(`INSERT INTO postern.shard_directory (tenant_id, shard) VALUES ('acme', 'eu1');
-    INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ('acme', 'eu1', 'eu2')`);
+    ${BEGINS}`);
   await seedTwoTenants(eu1.pool);
   // Nothing works here: no attempt ends by itself, and nobody folds counts.
   await eu1.pool.query(`DELETE FROM postern.delivery_counts; DELETE FROM postern.tenant_erasures;
@@ -125,6 +127,33 @@ const requireLifted = async () =>
   assert.deepEqual(await readMarks(eu1.pool, acme), { moving: true, fenced: false });
 
 describe("a move", () => {
+  it("gives itself up where others have the workers of the target's server, since then none would end", async () => {
+    const { rows } = await another.pool.query(
+      "SELECT current_setting('max_logical_replication_workers')::integer AS most",
+    );
+    const { most } = rows[0];
+    const others = Array.from({ length: most - 1 }, (_, n) => `other_${n}`);
+    for (const name of others) {
+      await another.pool.query(
+        `CREATE SUBSCRIPTION ${name} CONNECTION 'dbname=none' PUBLICATION none WITH (connect = false);
+          ALTER SUBSCRIPTION ${name} ENABLE`,
+      );
+    }
+    await assert.rejects(
+      move(),
+      new ConfigError(
+        `The server of eu2 has ${most} workers of logical replication (max_logical_replication_workers), and ${most - 1} are taken by other moves and subscriptions. A move needs 2.\nThe move was given up, and nothing is left of it. Begin again when other moves have ended.`,
+      ),
+    );
+    assert.deepEqual([await findMove(eu2.pool, acme), await readMarks(eu2.pool, acme)], [null, null]);
+    for (const name of others) {
+      await another.pool.query(
+        `ALTER SUBSCRIPTION ${name} DISABLE; ALTER SUBSCRIPTION ${name} SET (slot_name = NONE); DROP SUBSCRIPTION ${name}`,
+      );
+    }
+    await eu2.pool.query(BEGINS);
+  });
+
   it(
     "fails when the copy is stopped by somebody, and is gone on with by the next command",
     LIMIT,

@@ -70,6 +70,18 @@ export async function isSubscribed(target: Db, { name }: Copy): Promise<boolean>
   return rowCount === 1;
 }
 
+/** Those of the target's server that copy and apply, and how many subscriptions of all its databases keep one. */
+export async function readWorkers(target: Db): Promise<{ most: number; taken: number }> {
+  const { rows } = await target.query<{
+    most: number;
+    taken: number;
+  }>(/* sql */ `SELECT current_setting('max_logical_replication_workers')::integer AS most,
+      (SELECT count(*)::integer FROM pg_subscription WHERE subenabled) AS taken`);
+  const [row] = rows;
+  if (row === undefined) throw new Error("a question without a table has one row");
+  return row;
+}
+
 /** In the target, in a transaction. It applies with its owner's rights, which pass row-level security. */
 export async function subscribe(target: Db, copy: Copy, sourceUrl: string): Promise<void> {
   if (await isSubscribed(target, copy)) {

@@ -79,6 +79,11 @@ export async function tryLockMove(directory: Db, tenantId: TenantId): Promise<bo
   return rows[0]?.locked === true;
 }
 
+/** Of all moves, one at a time counts the workers that are free and subscribes. */
+export async function lockSubscribing(directory: Db): Promise<void> {
+  await directory.query(/* sql */ `SELECT pg_advisory_xact_lock(hashtextextended('postern.subscribe', 0))`);
+}
+
 /** In the shard: accepts the tenant's callers, and its replays continue. */
 export async function unfence(db: Db, tenantId: TenantId): Promise<void> {
   await db.query(

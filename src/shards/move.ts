@@ -31,7 +31,6 @@ import {
   addPending,
   ensureDay,
   hasReached,
-  hasSlot,
   isSubscribed,
   publish,
   readCopyName,
@@ -48,6 +47,7 @@ import {
   type CopyState,
 } from "./copy-store.ts";
 import { compareLog, lacking, requireAll } from "./compare-copy.ts";
+import { HopelessError, requireFreeWorkers, requireNothingStored, requireSlot } from "./hopeless-moves.ts";
 import { readHomes } from "./directory-store.ts";
 import {
   commitSwitch,
@@ -55,7 +55,6 @@ import {
   deleteMove,
   deleteTenantRows,
   fence,
-  findStored,
   findTablesWithRows,
   forgetFence,
   forgetKeys,
@@ -66,6 +65,7 @@ import {
   isAtWork,
   lacksEvents,
   lockErasures,
+  lockSubscribing,
   lockSwitched,
   readExports,
   readKeysOnTheWay,
@@ -81,7 +81,6 @@ import {
   type Move,
   type MoveSite,
 } from "./move-store.ts";
-import { faultOfStored } from "./move-faults.ts";
 import { BROUGHT } from "./move-tables.ts";
 
 /** Less than callers wait: see while-moving.ts. */
@@ -133,34 +132,6 @@ async function bringOver(services: MoveServices, move: Move, copy: Copy): Promis
       `${error.message}\nThe move was given up, and nothing is left of it. ${error.next}`,
     );
   }
-}
-
-/** The move can't come to its end. */
-class HopelessError extends Error {
-  override readonly name = "HopelessError";
-  /** What the operator can do. */
-  readonly next: string;
-
-  constructor(message: string, next: string) {
-    super(message);
-    this.next = next;
-  }
-}
-
-/** Without it the copy would lack changes. */
-async function requireSlot(source: MoveSite, copy: Copy): Promise<void> {
-  if (await hasSlot(source.db, copy)) return;
-  throw new HopelessError(
-    `The server of ${source.name} has no replication slot of the move any more: another server has taken over, or the slot was dropped or has lost its log.`,
-    "Begin again.",
-  );
-}
-
-/** Looked for before the move began too; users and producers go on meanwhile. */
-async function requireNothingStored(source: MoveSite, tenantId: TenantId): Promise<void> {
-  const stored = await findStored(source.db, tenantId);
-  if (stored.length === 0) return;
-  throw new HopelessError(faultOfStored(source.name, tenantId, stored), "Begin again then.");
 }
 
 /** Once: what the tenant has done since an earlier command let it in stays as it is. */
@@ -246,10 +217,14 @@ async function closeTarget({ directory, target, tell }: MoveServices, copy: Copy
 }
 
 async function copyLog(services: MoveServices, copy: Copy): Promise<void> {
-  const { source, target, sourceUrl, tell } = services;
+  const { directory, source, target, sourceUrl, tell } = services;
   for (const day of await readDays(source.db)) await ensureDay(target.db, day);
   await publish(source.db, copy);
-  await inTransaction(target.db, (db) => subscribe(db, copy, sourceUrl));
+  await inTransaction(directory, async (lock) => {
+    await lockSubscribing(lock);
+    await requireFreeWorkers(target, copy);
+    await inTransaction(target.db, (db) => subscribe(db, copy, sourceUrl));
+  });
   await untilCopied(services, copy);
   tell("copying what changed meanwhile");
   await untilReached(services, copy);
