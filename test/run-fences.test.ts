@@ -59,7 +59,7 @@ const ERASURE: Kind<tenants.ErasureRun> = {
   changes: {
     "given back": (db, run) => tenants.releaseErasure(db, run, { delayMs: 0, objects: 1, trouble: "no" }),
   },
-  end: (db, run) => tenants.finishErasure(db, run, 0),
+  end: (db, run) => tenants.finishErasure(db, run, { rows: 0, objects: 0 }),
   mix: () => [],
 };
 

@@ -51,7 +51,8 @@ const add = (name: string) => insertEndpoint(poolOf(name), newEndpoint({ tenantI
 async function finish(name: string, rows: number): Promise<void> {
   await poolOf(name).query(
     `DELETE FROM postern.endpoints;
-      UPDATE postern.tenant_erasures SET status = 'finished', finished_at = now(), rows_erased = ${rows}, trouble = NULL`,
+      UPDATE postern.tenant_erasures SET status = 'finished', finished_at = now(), rows_erased = ${rows},
+        objects_erased = ${10 * rows}, trouble = NULL`,
   );
 }
 
@@ -60,18 +61,28 @@ const partOf = async (name: string) => (await findErasure(poolOf(name), acme))?.
 describe("the other shards' parts of an erasure", () => {
   it("are begun by the time of the erasure, and it goes on once all of them have ended", async () => {
     const erase = eraserOf();
-    const notYet = { rows: 0, trouble: "shard eu2 is not done", isAway: false };
+    const notYet = { rows: 0, objects: 0, trouble: "shard eu2 is not done", isAway: false };
     assert.deepEqual(await erase(run), notYet);
     for (const name of ["eu2", "eu3"]) {
       const part = await findErasure(poolOf(name), acme);
       assert.deepEqual([part?.status, part?.requestedAt], ["running", run.requestedAt]);
     }
     await poolOf("eu2").query("UPDATE postern.tenant_erasures SET rows_erased = 1, trouble = 'a lock'");
-    assert.deepEqual(await erase(run), { rows: 1, trouble: "shard eu2 is not done: a lock", isAway: false });
+    assert.deepEqual(await erase(run), {
+      rows: 1,
+      objects: 0,
+      trouble: "shard eu2 is not done: a lock",
+      isAway: false,
+    });
     await finish("eu2", 2);
-    assert.deepEqual(await erase(run), { rows: 2, trouble: "shard eu3 is not done", isAway: false });
+    assert.deepEqual(await erase(run), {
+      rows: 2,
+      objects: 20,
+      trouble: "shard eu3 is not done",
+      isAway: false,
+    });
     await finish("eu3", 3);
-    assert.deepEqual(await erase(run), { rows: 5, trouble: null, isAway: false });
+    assert.deepEqual(await erase(run), { rows: 5, objects: 50, trouble: null, isAway: false });
   });
 
   it("begin again where rows came in behind their end", async () => {
@@ -83,7 +94,7 @@ describe("the other shards' parts of an erasure", () => {
     assert.equal((await erase(run)).trouble, "shard eu2 is not done");
     assert.deepEqual([await partOf("eu2"), await partOf("eu3")], ["running", "finished"]);
     await finish("eu2", 4);
-    assert.deepEqual(await erase(run), { rows: 7, trouble: null, isAway: false });
+    assert.deepEqual(await erase(run), { rows: 7, objects: 70, trouble: null, isAway: false });
   });
 
   it("of an earlier erasure that has ended begin anew, and one that runs there first comes to its own end", async () => {
@@ -110,7 +121,7 @@ describe("the other shards' parts of an erasure", () => {
     await finish("eu3", 9);
     assert.equal((await erase(run)).trouble, "shard eu3 is not done");
     await finish("eu3", 3);
-    assert.deepEqual(await erase(run), { rows: 5, trouble: null, isAway: false });
+    assert.deepEqual(await erase(run), { rows: 5, objects: 50, trouble: null, isAway: false });
   });
 
   it("are none in a database that is not the shard which it should be", async () => {
@@ -121,7 +132,12 @@ describe("the other shards' parts of an erasure", () => {
   });
 
   it("are left to the tenant's home where that is another shard", async () => {
-    assert.deepEqual(await eraserOf({ home: "eu3" })(run), { rows: 0, trouble: null, isAway: false });
+    assert.deepEqual(await eraserOf({ home: "eu3" })(run), {
+      rows: 0,
+      objects: 0,
+      trouble: null,
+      isAway: false,
+    });
     assert.deepEqual([await partOf("eu2"), await partOf("eu3")], [null, null]);
   });
 
@@ -129,12 +145,14 @@ describe("the other shards' parts of an erasure", () => {
     for (const error of [AWAY, new Refusal("unavailable")]) {
       assert.deepEqual(await eraserOf({ failing: { eu3: error } })(run), {
         rows: 0,
+        objects: 0,
         trouble: "shard eu2 is not done",
         isAway: true,
       });
       await finish("eu2", 2);
       assert.deepEqual(await eraserOf({ failing: { eu3: error } })(run), {
         rows: 2,
+        objects: 20,
         trouble: "shard eu3 does not answer",
         isAway: true,
       });
@@ -143,6 +161,7 @@ describe("the other shards' parts of an erasure", () => {
     await poolOf("eu1").query("DELETE FROM postern.shard_directory");
     assert.deepEqual(await eraserOf({ failing: { eu1: AWAY } })(run), {
       rows: 0,
+      objects: 0,
       trouble: "the directory does not answer",
       isAway: true,
     });

@@ -36,18 +36,18 @@ export function makeEraseElsewhere(here: string, { directory, shards }: Places):
 
   async function eraseAt(name: string, run: ErasureRun, installation: string): Promise<ErasedElsewhere> {
     const part = await ask(name, (db) => goOn(db, run, { name, directory: installation }));
-    const { rows = 0, trouble = null } = part ?? {};
+    const { rows = 0, objects = 0, trouble = null } = part ?? {};
     if (part !== null && isPartOf(run, part) && part.status === "finished")
-      return { rows, trouble: null, isAway: false };
+      return { rows, objects, trouble: null, isAway: false };
     const why = trouble === null ? "" : `: ${trouble}`;
-    return { rows, trouble: `shard ${name} is not done${why}`, isAway: false };
+    return { rows, objects, trouble: `shard ${name} is not done${why}`, isAway: false };
   }
 
   return async (run) => {
     // Asked anew: two shards that both took the tenant for theirs would wait for each other.
     const home = await orAway("the directory", () => directory.locateAnew(run.tenantId));
     if (typeof home !== "string") return home;
-    if (home !== here) return { rows: 0, trouble: null, isAway: false };
+    if (home !== here) return { rows: 0, objects: 0, trouble: null, isAway: false };
     const mark = await ask(here, readMark);
     if (mark === null) throw new Error(`the shard ${here} has lost its mark`);
     const parts = await Promise.all(
@@ -55,6 +55,7 @@ export function makeEraseElsewhere(here: string, { directory, shards }: Places):
     );
     return {
       rows: parts.reduce((total, { rows }) => total + rows, 0),
+      objects: parts.reduce((total, { objects }) => total + objects, 0),
       trouble: parts.find(({ trouble }) => trouble !== null)?.trouble ?? null,
       isAway: parts.some(({ isAway }) => isAway),
     };
@@ -83,6 +84,6 @@ async function orAway<T>(who: string, work: () => Promise<T>): Promise<T | Erase
     return await work();
   } catch (error) {
     if (!(error instanceof Refusal) && !isPassing(error)) throw error;
-    return { rows: 0, trouble: `${who} does not answer`, isAway: true };
+    return { rows: 0, objects: 0, trouble: `${who} does not answer`, isAway: true };
   }
 }

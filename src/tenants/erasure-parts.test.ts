@@ -124,7 +124,7 @@ describe("an erasure", () => {
     assert.equal(await erasures.findErasure(database.pool, tenant("other")), null);
     const run = await erasures.claimErasure(database.pool, randomUUID(), 60_000);
     assert.ok(run !== null);
-    await erasures.finishErasure(database.pool, run, 2);
+    await erasures.finishErasure(database.pool, run, { rows: 2, objects: 0 });
     const { rows } = await sql(
       "SELECT status, lease_owner FROM postern.tenant_erasures ORDER BY tenant_id = $1 DESC",
       [run.tenantId],

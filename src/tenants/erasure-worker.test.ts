@@ -168,7 +168,12 @@ describe("the erasure of a tenant", () => {
       await database.pool.query(
         "UPDATE postern.tenant_erasures SET trouble = NULL, lease_until = now() - interval '1 s'",
       );
-      const eraseElsewhere: EraseElsewhere = async () => ({ rows: 4, trouble: "shard eu2 waits", isAway });
+      const eraseElsewhere: EraseElsewhere = async () => ({
+        rows: 4,
+        objects: 1,
+        trouble: "shard eu2 waits",
+        isAway,
+      });
       const { status, trouble, rows } = await workUntil(isTold, { eraseElsewhere, eraseObjects: notYet });
       assert.deepEqual([status, trouble, rows, await isPutOff()], ["running", "shard eu2 waits", 0, wait]);
     }
@@ -243,7 +248,7 @@ describe("the erasure of a tenant", () => {
     await workUntil(hasEnded);
   });
 
-  it("does not end while a worker hands over an event that came in between, and counts other databases' rows", async () => {
+  it("does not end while a worker hands over an event that came in between, and counts other databases' rows and objects", async () => {
     let looks = 0;
     const eraseElsewhere: EraseElsewhere = async () => {
       looks++;
@@ -254,7 +259,7 @@ describe("the erasure of a tenant", () => {
           [newEventId(), tenantId],
         );
       }
-      return { rows: 5, trouble: null, isAway: false };
+      return { rows: 5, objects: 2, trouble: null, isAway: false };
     };
     const held = await workUntil((erasure) => erasure.trouble !== null || erasure.status === "finished", {
       eraseElsewhere,
@@ -264,6 +269,6 @@ describe("the erasure of a tenant", () => {
       "DELETE FROM postern.handovers; UPDATE postern.tenant_erasures SET lease_until = now()",
     );
     const ended = await workUntil((erasure) => erasure.status === "finished", { eraseElsewhere });
-    assert.deepEqual([ended.rows, ended.trouble], [5, null]);
+    assert.deepEqual([ended.rows, ended.objects, ended.trouble], [5, 2, null]);
   });
 });

@@ -41,8 +41,8 @@ export type EraseObjects = (
   buckets: readonly string[],
 ) => Promise<{ erased: number; trouble: string | null }>;
 
-/** Rows that other shards had; `trouble` names one that is not done, or that does not answer. */
-export type ErasedElsewhere = { rows: number; trouble: string | null; isAway: boolean };
+/** Rows and objects that other shards had; `trouble` names one that is not done, or that does not answer. */
+export type ErasedElsewhere = { rows: number; objects: number; trouble: string | null; isAway: boolean };
 
 /** Has the other shards erase what they have of a tenant that lives here. */
 export type EraseElsewhere = (run: ErasureRun) => Promise<ErasedElsewhere>;
@@ -59,7 +59,7 @@ export type ErasureServices = {
 type Step = { isOver: boolean; delayMs: number; objects: number; trouble: string | null };
 
 const MORE: Step = { isOver: false, delayMs: 0, objects: 0, trouble: null };
-const NOTHING: ErasedElsewhere = { rows: 0, trouble: null, isAway: false };
+const NOTHING: ErasedElsewhere = { rows: 0, objects: 0, trouble: null, isAway: false };
 
 export function makeErasureWorker(services: ErasureServices): { start(): void; stop(): Promise<void> } {
   const { db, log, metrics } = services;
@@ -102,7 +102,7 @@ async function stepOf(services: ErasureServices, run: ErasureRun): Promise<Step>
   );
   if (trouble !== null) return { ...MORE, delayMs: TROUBLE_MS, objects, trouble };
   if (objects > 0) return { ...MORE, objects };
-  return { ...MORE, isOver: await endErasure(db, run, elsewhere.rows) };
+  return { ...MORE, isOver: await endErasure(db, run, elsewhere) };
 }
 
 async function eraseRows(db: Pool, run: ErasureRun): Promise<number> {
@@ -114,13 +114,13 @@ async function eraseRows(db: Pool, run: ErasureRun): Promise<number> {
 }
 
 /** Takes the rows of objects too, and ends the job where it left nothing; false where it did. */
-async function endErasure(db: Pool, run: ErasureRun, rowsElsewhere: number): Promise<boolean> {
+async function endErasure(db: Pool, run: ErasureRun, elsewhere: ErasedElsewhere): Promise<boolean> {
   const { tenantId } = run;
   return inTransaction(db, async (transaction) => {
     if (!(await lockErasure(transaction, run))) return false;
     const erased = await eraseTenantRows(transaction, tenantId, { most: ROWS, withObjects: true });
     if (erased === ROWS || (await isHandingOver(transaction, tenantId))) return false;
-    await finishErasure(transaction, run, rowsElsewhere);
+    await finishErasure(transaction, run, elsewhere);
     return true;
   });
 }

@@ -181,11 +181,15 @@ export async function releaseErasure(
   );
 }
 
-export async function finishErasure(db: Db, { tenantId }: ErasureRun, rowsElsewhere: number): Promise<void> {
+export async function finishErasure(
+  db: Db,
+  { tenantId }: ErasureRun,
+  elsewhere: { rows: number; objects: number },
+): Promise<void> {
   await db.query(
     /* sql */ `UPDATE postern.tenant_erasures SET status = 'finished', finished_at = now(), lease_owner = NULL,
-        rows_erased = rows_erased + $2
+        rows_erased = rows_erased + $2, objects_erased = objects_erased + $3
       WHERE tenant_id = $1`,
-    [tenantId, rowsElsewhere],
+    [tenantId, elsewhere.rows, elsewhere.objects],
   );
 }

@@ -62,5 +62,5 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
   isUploading: (db) => tenants.isUploading(db, run.tenantId, 60),
   listBucketsOf: (db) => tenants.listBucketsOf(db, run.tenantId),
   releaseErasure: (db) => tenants.releaseErasure(db, run, { delayMs: 0, objects: 0, trouble: null }),
-  finishErasure: (db) => tenants.finishErasure(db, run, 0),
+  finishErasure: (db) => tenants.finishErasure(db, run, { rows: 0, objects: 0 }),
 };
