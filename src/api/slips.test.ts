@@ -21,7 +21,7 @@ const OTHER_NAMES = {
   headers: "custom_headers http-headers request_headers static_headers extraHeaders",
   secret: "signing_secret signing_key webhookSecret shared_secret secret_key secret_token hmac_secret",
   masked_headers: "sensitive_headers secret_headers hiddenHeaders",
-  grace_seconds: "grace grace_period gracePeriodSeconds grace_time overlap_seconds",
+  grace_seconds: "grace grace_hours graceMinutes grace_period gracePeriodSeconds grace_time overlap_seconds",
   event_type: "event eventTypes event_name type topic topics filterTypes",
   type: "event event_type eventName topic",
   data: "payload body",
