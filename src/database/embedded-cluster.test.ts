@@ -36,8 +36,10 @@ after(() => rm(folder, { recursive: true }));
 /** Stands in for a server: a program that runs with the folder among its words, and says which signals it got. */
 async function startStandIn(
   ignored: readonly string[] = [],
+  more = "",
 ): Promise<{ child: ChildProcess; ended: Promise<unknown[]> }> {
   const program = `
+    ${more}
     for (const signal of ${JSON.stringify(ignored)}) process.on(signal, () => undefined);
     process.stdin.resume();
     console.log();`;
@@ -98,6 +100,24 @@ describe("a server that is stopped", () => {
     const gone = untilGone(cluster, 20_000);
     child.kill("SIGKILL");
     assert.equal(await gone, true);
+  });
+
+  it("leaves the next one alone that was started at once behind it", async () => {
+    const { child: next } = await startStandIn();
+    await writePid(next.pid ?? 0);
+    const file = join(cluster, "postmaster.pid");
+    const ofNext = JSON.stringify(await readFile(file, "utf8"));
+    const { child } = await startStandIn(
+      [],
+      `process.once("SIGINT", () => {
+        require("node:fs").writeFileSync(${JSON.stringify(file)}, ${ofNext});
+        process.exit();
+      });`,
+    );
+    await writePid(child.pid ?? 0);
+    await stopServer(cluster);
+    assert.deepEqual([next.exitCode, next.signalCode], [null, null]);
+    assert.equal(readState(cluster)?.pid, next.pid);
   });
 
   it("may have ended before", async () => {

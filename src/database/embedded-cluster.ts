@@ -159,13 +159,14 @@ async function launch(
   const log = await open(logPath, (await hasGrown(logPath)) ? "w" : "a", 0o600);
   const from = (await log.stat()).size;
   try {
+    // First, because this process may be killed before the server has written its file.
+    const watchdog = spawnWatchdog(END_TOLD, []);
     const child = spawn(command.file, command.args, {
       ...command.options,
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
     });
-    // From its first moment: a start may take long, and this process may be ended meanwhile.
-    const watchdog = watch(cluster);
+    watchdog.stdin?.write(`${child.pid}\n`);
     child.once("close", () => watchdog.kill("SIGKILL"));
     const failure = Promise.withResolvers<never>();
     const onExit = (): void => {
@@ -183,13 +184,19 @@ async function launch(
   }
 }
 
-/**
- * Ends the server when this process is gone, however it went: the read ends
- * when our end of the pipe closes, which the kernel does even after kill -9.
- */
+/** Ends the server whose id it is told, if this process lives to tell it. */
+const END_TOLD = 'read -r pid || exit; read -r _; kill -INT "$pid"';
+/** Ends the server that its file names by then: its id may be another process's. */
+const END_NAMED = 'read -r _; read -r pid < "$0/postmaster.pid" && kill -INT "$pid"';
+
+/** Ends a server that another process started when this one is gone, however it went. */
 export function watch(cluster: string): ChildProcess {
-  const script = 'read -r _; read -r pid < "$0/postmaster.pid" && kill -INT "$pid"';
-  const watchdog = spawn("/bin/sh", ["-c", script, cluster], {
+  return spawnWatchdog(END_NAMED, [cluster]);
+}
+
+/** Its read ends when our end of the pipe closes, which the kernel does even after kill -9. */
+function spawnWatchdog(script: string, args: readonly string[]): ChildProcess {
+  const watchdog = spawn("/bin/sh", ["-c", script, ...args], {
     cwd: "/",
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
@@ -231,29 +238,30 @@ export function readState(cluster: string): ServerState | undefined {
 /**
  * Asks the server to end its sessions and write a checkpoint (a fast
  * shutdown), and waits. After 15 s it is ended at once, to recover from its
- * log at the next start.
+ * log at the next start. Another that is started behind it is left alone.
  */
 export async function stopServer(cluster: string): Promise<void> {
+  const pid = readState(cluster)?.pid;
   for (const [signal, limitMs] of [
     ["SIGINT", 15_000],
     ["SIGQUIT", 5_000],
     ["SIGKILL", 5_000],
   ] as const) {
-    const state = readState(cluster);
-    if (state === undefined) return;
-    signalProcess(state.pid, signal);
-    if (await untilGone(cluster, limitMs)) return;
+    if (pid === undefined || readState(cluster)?.pid !== pid) return;
+    signalProcess(pid, signal);
+    if (await untilGone(cluster, limitMs, pid)) return;
   }
 }
 
-/** Waits until no server runs on the cluster; false when one still does after `limitMs`. */
-export async function untilGone(cluster: string, limitMs: number): Promise<boolean> {
+/** Waits until no server runs on the cluster, or not the one of that id; false when it still does after `limitMs`. */
+export async function untilGone(cluster: string, limitMs: number, pid?: number): Promise<boolean> {
   const deadline = performance.now() + limitMs;
-  while (readState(cluster) !== undefined) {
+  for (;;) {
+    const state = readState(cluster);
+    if (state === undefined || (pid !== undefined && state.pid !== pid)) return true;
     if (performance.now() > deadline) return false;
     await sleep(POLL_MS);
   }
-  return true;
 }
 
 /**

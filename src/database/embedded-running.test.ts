@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,9 +10,10 @@ import { after, afterEach, before, beforeEach, describe, it, type TestContext } 
 import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { listen } from "../../test/support/tls-receiver.ts";
 import { ownMark, parseMark } from "./embedded-process.ts";
-import { startEmbeddedPostgres } from "./embedded.ts";
+import { type EmbeddedOptions, startEmbeddedPostgres } from "./embedded.ts";
 
 const START_LIMIT_MS = 90_000;
+const isRoot = process.getuid?.() === 0;
 
 let folder: string;
 let dataDir: string;
@@ -76,7 +77,7 @@ function say(port: number, state: string): Promise<void> {
   return writeFile(join(cluster, "postmaster.pid"), lines.join("\n"));
 }
 
-function start(more: { isRestart?: boolean } = {}) {
+function start(more: Partial<EmbeddedOptions> = {}) {
   const lines: string[] = [];
   const log = { info: (line: string) => void lines.push(line), warn: assert.fail };
   return startEmbeddedPostgres({ dataDir, log, openFolder: folder, ...more }).then((server) => ({
@@ -162,6 +163,18 @@ describe("a server of the cluster that runs already", () => {
     assert.ok(existsSync(join(home, "owner")));
   });
 
+  it(
+    "keeps its cluster where it is, also where a start would move it",
+    { skip: isRoot ? false : "needs root" },
+    async () => {
+      await run((socket) => socket.write(LET_IN));
+      await writeFile(join(home, "owner"), JSON.stringify(ownMark()));
+      const { joined } = await start({ rootMode: "elsewhere" });
+      assert.equal(joined, cluster);
+      assert.deepEqual((await readdir(home)).toSorted(), ["data", "owner", "password"]);
+    },
+  );
+
   it("is taken over, and ended, where that process is gone or not known", async () => {
     const gone = JSON.stringify({ ...ownMark(), startedAt: "0" });
     for (const owner of [null, gone, "torn"]) {
@@ -231,7 +244,6 @@ describe("a start of the embedded database", () => {
     assert.equal(existsSync(cluster), false);
   });
 
-  const isRoot = process.getuid?.() === 0;
   it("says that its folder cannot be written", { skip: isRoot ? false : "needs root" }, async () => {
     dataDir = await mkdtemp(join(folder, "closed-"));
     process.seteuid?.(65534);

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
 import { readState, startServer } from "./embedded-cluster.ts";
+import { isServerOf } from "./embedded-process.ts";
 
 let folder: string;
 let cluster: string;
@@ -22,12 +24,17 @@ beforeEach(async () => {
 afterEach(() => started.splice(0).forEach((child) => child.kill("SIGKILL")));
 after(() => rm(folder, { recursive: true }));
 
-/** Starts a program in PostgreSQL's place. */
-async function start(program: string): Promise<ChildProcess> {
+/** Puts a program into PostgreSQL's place. */
+async function place(program: string) {
   const native = join(dirname(cluster), "native");
   await mkdir(join(native, "bin"), { recursive: true });
   await writeFile(join(native, "bin", "postgres"), program, { mode: 0o755 });
-  const child = await startServer({ account: "self", native, cluster }, 5999, {});
+  return { account: "self", native, cluster } as const;
+}
+
+/** Starts a program in PostgreSQL's place. */
+async function start(program: string): Promise<ChildProcess> {
+  const child = await startServer(await place(program), 5999, {});
   started.push(child);
   return child;
 }
@@ -42,6 +49,10 @@ const SERVER = `#!${process.execPath}
   console.log("it starts");
   const lines = [process.pid, cluster, "1769853600", "5999", "", "127.0.0.1", "  1 2", "ready   ", ""];
   require("node:fs").writeFileSync(cluster + "/postmaster.pid", lines.join("\\n"));
+  setInterval(() => undefined, 1000);`;
+/** Runs, and has not written its file yet. */
+const NAMELESS_SERVER = `#!${process.execPath}
+  console.log(process.pid);
   setInterval(() => undefined, 1000);`;
 const SESSIONS_RUN = 'echo "FATAL: pre-existing shared memory block (key 1, ID 2) is still in use"; exit 1';
 
@@ -98,5 +109,21 @@ describe("a server that starts", () => {
     });
     const pid = Number(await readFile(pidFile, "utf8"));
     while (runs(pid)) await new Promise(setImmediate);
+  });
+
+  it("ends with a process that is killed before its file is there", { timeout: 20_000 }, async () => {
+    const placement = JSON.stringify(await place(NAMELESS_SERVER));
+    const program = `
+      import { startServer } from ${JSON.stringify(import.meta.resolve("./embedded-cluster.ts"))};
+      await startServer(${placement}, 5999, {});`;
+    const service = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: "inherit" });
+    started.push(service);
+    const log = join(dirname(cluster), "server.log");
+    const pid = await eventually(
+      async () => existsSync(log) && /^([0-9]+)\n/.exec(await readFile(log, "utf8"))?.[1],
+    );
+    assert.equal(isServerOf(Number(pid), cluster), true);
+    service.kill("SIGKILL");
+    await eventually(async () => !isServerOf(Number(pid), cluster));
   });
 });

@@ -82,6 +82,9 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   return withFileLock(join(home, "start.lock"), START_LIMIT_MS, async () => {
     const password = await secretFile(join(home, "password"), () => randomBytes(24).toString("base64url"));
     const login = { user: DATABASE, password };
+    // Before a placement, which may move the cluster: one that a server writes to stays.
+    const here = await joinRunning(home, join(home, "data"), { login, log: options.log });
+    if (here !== undefined) return here;
     const placement = await placeServer({
       home,
       binaries: await findBinaries(home),
@@ -89,14 +92,8 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       openFolder: options.openFolder ?? "/var/lib",
       log: options.log,
     });
-    const running = await findRunning(placement.cluster, login);
-    if (running !== undefined) {
-      const url = urlOf(login, running.port);
-      if (isOwned(home))
-        return { url, joined: placement.cluster, stop: async () => undefined, ended: never() };
-      options.log.info("Taking over the embedded database: the process that started it is gone.");
-      return own({ home, cluster: placement.cluster, url });
-    }
+    const elsewhere = await joinRunning(home, placement.cluster, { login, log: options.log });
+    if (elsewhere !== undefined) return elsewhere;
     if (options.isRestart === true) requireCluster(placement);
     await ensureCluster(placement, login);
     const { child, port } = await startOnFreePort(join(home, "port"), options.port, (port) =>
@@ -124,6 +121,20 @@ async function openHome(dataDir: string): Promise<string> {
       cause: error,
     });
   }
+}
+
+/** Joins the server that runs on the cluster, or takes it over; undefined when none runs. */
+async function joinRunning(
+  home: string,
+  cluster: string,
+  { login, log }: { login: Login; log: DatabaseLog },
+): Promise<EmbeddedServer | undefined> {
+  const running = await findRunning(cluster, login);
+  if (running === undefined) return undefined;
+  const url = urlOf(login, running.port);
+  if (isOwned(home)) return { url, joined: cluster, stop: async () => undefined, ended: never() };
+  log.info("Taking over the embedded database: the process that started it is gone.");
+  return own({ home, cluster, url });
 }
 
 /** The server on the cluster once it takes connections; undefined when none runs, or once it has ended. */
