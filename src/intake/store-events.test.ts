@@ -163,6 +163,31 @@ describe("storing events", () => {
     });
   });
 
+  it("refuses no request for the size of the message that it shares", async () => {
+    const stored: number[] = [];
+    const durable = makeStoring({
+      stream: {
+        async store(message) {
+          const length = readAccepted(JSON.parse(Buffer.from(message).toString()))?.length ?? 0;
+          if (length > 3) throw new MessageTooLargeError("of 3 events");
+          stored.push(length);
+        },
+      },
+      findKnownKeys: async () => new Map(),
+      metrics: makeMetrics(),
+    });
+    const requests = [["a", "b"], ["c"], ["d", "e", "f", "g"], ["h", "i"], ["j"]];
+    const outcomes = await Promise.allSettled(requests.map((tenants) => durable(eventsOf(...tenants))));
+    assert.deepEqual(
+      outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason.code : "stored")),
+      ["stored", "stored", "payload_too_large", "stored", "stored"],
+    );
+    assert.equal(
+      stored.reduce((sum, length) => sum + length, 0),
+      6,
+    );
+  });
+
   for (const [afterMs, asked] of [
     [6001, 1],
     [6000, 2],

@@ -62,7 +62,8 @@ export function makeStoring({
     if ([...known.values()].some(({ sameContent }) => !sameContent))
       throw new Refusal("idempotency_key_reused");
     const others = events.filter(({ id }) => !known.has(id));
-    if (others.length > 0) await laneFor(others).add(others);
+    if (others.length > 0 && (await laneFor(others).add(others)) === "too_large")
+      throw new Refusal("payload_too_large");
     metrics.intakeAccepted.inc(others.length);
     return given.map((event): Published => {
       const { id } = repeats.get(event.id) ?? event;
@@ -73,20 +74,32 @@ export function makeStoring({
   };
 }
 
-type Lane = GroupCommit<NewEvent[], null>;
+type Stored = "stored" | "too_large";
+type Lane = GroupCommit<NewEvent[], Stored>;
 
 function makeLane(stream: Pick<IntakeStream, "store">): Lane {
-  return new GroupCommit(
-    async (requests: NewEvent[][]): Promise<null[]> => {
-      await store(stream, writeAccepted(requests.flat()));
-      return requests.map(() => null);
-    },
-    {
-      maxItems: MAX_REQUESTS_PER_MESSAGE,
-      maxConcurrent: MAX_CONCURRENT,
-      weigh: { of: sizeOf, most: MAX_SHARED_BYTES },
-    },
-  );
+  return new GroupCommit((requests: NewEvent[][]) => storeRequests(stream, requests), {
+    maxItems: MAX_REQUESTS_PER_MESSAGE,
+    maxConcurrent: MAX_CONCURRENT,
+    weigh: { of: sizeOf, most: MAX_SHARED_BYTES },
+  });
+}
+
+/** In one message, or in smaller ones where the servers take no message of that size. */
+async function storeRequests(
+  stream: Pick<IntakeStream, "store">,
+  requests: readonly NewEvent[][],
+): Promise<Stored[]> {
+  try {
+    await store(stream, writeAccepted(requests.flat()));
+    return requests.map(() => "stored");
+  } catch (error) {
+    if (!(error instanceof MessageTooLargeError)) throw error;
+    if (requests.length === 1) return ["too_large"];
+    const middle = Math.ceil(requests.length / 2);
+    const first = await storeRequests(stream, requests.slice(0, middle));
+    return [...first, ...(await storeRequests(stream, requests.slice(middle)))];
+  }
 }
 
 async function store(stream: Pick<IntakeStream, "store">, message: Uint8Array): Promise<void> {
@@ -95,7 +108,6 @@ async function store(stream: Pick<IntakeStream, "store">, message: Uint8Array): 
     try {
       return await stream.store(message);
     } catch (error) {
-      if (error instanceof MessageTooLargeError) throw new Refusal("payload_too_large");
       if (!(error instanceof StreamUnavailableError)) throw error;
       if (performance.now() > endsAt)
         throw new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause: error });
