@@ -6,7 +6,12 @@ import { parseShardList, type Shard } from "./shards/shard-list.ts";
 import { parseDurationMs } from "./shared/duration.ts";
 import { headerTokenFault } from "./shared/header-token.ts";
 import { parseTenantId, type TenantId } from "./shared/id.ts";
-import { parseObjectStoreUrl, type ObjectStore } from "./storage/bytes/object-store-url.ts";
+import { withoutSlash } from "./shared/without-slash.ts";
+import {
+  isSecureOrLoopback,
+  parseObjectStoreUrl,
+  type ObjectStore,
+} from "./storage/bytes/object-store-url.ts";
 
 const MAX_DURATION_MS = 365 * 86_400_000;
 export const KEY_HELP = "Make one with: openssl rand -base64 32";
@@ -55,6 +60,21 @@ export const databaseUrl = z
   .string()
   .regex(/^postgres(?:ql)?:\/\//, "must begin with postgres:// or postgresql://")
   .superRefine(refuseBy(databaseUrlFault));
+
+const PLAIN_URL = /^https?:\/\/[^/?#@]+(?:\/[A-Za-z0-9][A-Za-z0-9._~-]{0,63}){0,5}\/?$/;
+const USER_IN_URL = /^[a-z]+:[/\\]*[^/\\?#]*@/i;
+
+const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
+export const publicUrl = httpUrl
+  .refine(isSecureOrLoopback, "must begin with https:// unless it is this machine")
+  .refine((url) => PLAIN_URL.test(url), "must have no query, user or unusual path")
+  .transform(withoutSlash);
+
+export const keySetUrl = httpUrl.refine(
+  (url) => !USER_IN_URL.test(url),
+  "must have no user or password: they would not be sent",
+);
 
 export const headerToken = z.string().superRefine(refuseBy(headerTokenFault));
 

@@ -121,6 +121,8 @@ describe("readConfig", () => {
     ["PUBLIC_URL", "hooks.example.com"],
     ["PUBLIC_URL", "http://hooks.example.com"],
     ["PUBLIC_URL", "https://hooks.example.com/?x"],
+    ["SESSION_JWKS_URL", "https://me:secret@login.example.com/jwks"],
+    ["SESSION_JWKS_URL", "HTTPS://me@login.example.com"],
     ["DATABASE_URL", "mysql://localhost/"],
     ["OBJECT_STORE_URL", "s3://bucket-without-region"],
     ["ARTIFACT_DAYS", "0"],
@@ -273,6 +275,8 @@ describe("describeSettings", () => {
       SHARDS: "eu1=postgres://u:pw@a/x|eu2*2=postgres://u:pw@b/y",
       INTAKE_URL: "nats://u:pw@a,b",
       OBJECT_STORE_URL: "s3://key:secret@bucket?region=eu",
+      SESSION_JWKS_URL: "https://u:pw@login.example.com/jwks?key=secret",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://u:pw@127.0.0.1:4318",
       PORT: "1",
     });
     const of = (name: string) => settings.find((setting) => setting.name === name);
@@ -283,6 +287,8 @@ describe("describeSettings", () => {
     assert.equal(of("SHARDS")?.value, "eu1=postgres://u:********@a/x|eu2*2=postgres://u:********@b/y");
     assert.equal(of("INTAKE_URL")?.value, "nats://u:********@a,b");
     assert.equal(of("OBJECT_STORE_URL")?.value, "s3://key:********@bucket?region=eu");
+    assert.equal(of("SESSION_JWKS_URL")?.value, "https://…@login.example.com/jwks?…");
+    assert.equal(of("OTEL_EXPORTER_OTLP_ENDPOINT")?.value, "http://…@127.0.0.1:4318");
     assert.deepEqual([of("PORT")?.value, of("PORT")?.isDefault], ["1", false]);
     assert.deepEqual([of("HOST")?.value, of("HOST")?.isDefault], ["127.0.0.1", true]);
     assert.equal(of("METRICS_TOKEN")?.value, "");

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
+import { maskUrl } from "./audit/mask-url.ts";
 import { maskPassword, type DatabasePlace } from "./database/database-name.ts";
 import {
   cidr,
@@ -16,11 +17,13 @@ import {
   intakePlace,
   integer,
   KEY_HELP,
+  keySetUrl,
   list,
   nameServer,
   objectStore,
   oneOf,
   operatorTenant,
+  publicUrl,
   shardList,
 } from "./config-values.ts";
 import { bucketFaults, isSet, sessionFaults, shardFaults } from "./config-faults.ts";
@@ -29,7 +32,7 @@ import { maskShards, type Shard } from "./shards/shard-list.ts";
 import { ConfigError } from "./shared/config-error.ts";
 import { TRACING_SETTINGS, tracingFields, tracingOptions } from "./telemetry/tracing-settings.ts";
 import type { TenantId } from "./shared/id.ts";
-import { isSecureOrLoopback, type ObjectStore } from "./storage/bytes/object-store-url.ts";
+import type { ObjectStore } from "./storage/bytes/object-store-url.ts";
 import { withoutSlash } from "./shared/without-slash.ts";
 
 const DEFAULT_RETRY_SCHEDULE = "0s,5s,5m,30m,2h,5h,10h,14h,20h,24h";
@@ -82,7 +85,10 @@ const SETTINGS = {
     secret: true,
   },
   SESSION_JWT_SECRET: { about: "HS256 secret of session tokens, at least 32 bytes", secret: true },
-  SESSION_JWKS_URL: { about: "JWK set that verifies session tokens (RS256, ES256, EdDSA)" },
+  SESSION_JWKS_URL: {
+    about: "JWK set that verifies session tokens (RS256, ES256, EdDSA)",
+    mask: maskUrl,
+  },
   SESSION_ISSUER: { about: "required iss of session tokens; absent, with SESSION_JWT_SECRET: any" },
   SESSION_AUDIENCE: { about: "required aud of session tokens; absent, with SESSION_JWT_SECRET: any" },
   EVENT_CATALOG: { about: "JSON or YAML file of event types; absent: the built-in catalog" },
@@ -126,6 +132,7 @@ const SETTINGS = {
   },
   METRICS_TOKEN: { about: "bearer token that /metrics asks for; absent: open", secret: true },
   ...TRACING_SETTINGS,
+  OTEL_EXPORTER_OTLP_ENDPOINT: { ...TRACING_SETTINGS.OTEL_EXPORTER_OTLP_ENDPOINT, mask: maskUrl },
   LOG_LEVEL: { about: "trace, debug, info, warn, error or silent", fallback: "info" },
 } as const satisfies Record<string, Setting>;
 
@@ -190,8 +197,6 @@ export type Config = Readonly<{
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 
-const PLAIN_URL = /^https?:\/\/[^/?#@]+(?:\/[A-Za-z0-9][A-Za-z0-9._~-]{0,63}){0,5}\/?$/;
-
 const schema = z.object({
   PORT: integer(0, 65_535),
   HOST: z.string().min(1),
@@ -199,12 +204,7 @@ const schema = z.object({
     .string()
     .regex(/^(?:\/[A-Za-z0-9._~-]+)*\/?$/, "must be empty or a path such as /postern")
     .transform(withoutSlash),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: "must be an http or https URL" })
-    .refine(isSecureOrLoopback, "must begin with https:// unless it is this machine")
-    .refine((url) => PLAIN_URL.test(url), "must have no query, user or unusual path")
-    .transform(withoutSlash)
-    .optional(),
+  PUBLIC_URL: publicUrl.optional(),
   DATABASE_URL: databaseUrl.optional(),
   SHARDS: shardList.optional(),
   INTAKE_URL: intakePlace.optional(),
@@ -226,7 +226,7 @@ const schema = z.object({
       "must have at least 32 bytes. Make one with: openssl rand -hex 32",
     )
     .optional(),
-  SESSION_JWKS_URL: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
+  SESSION_JWKS_URL: keySetUrl.optional(),
   SESSION_ISSUER: z.string().optional(),
   SESSION_AUDIENCE: z.string().optional(),
   EVENT_CATALOG: z.string().optional(),

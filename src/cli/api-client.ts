@@ -132,8 +132,11 @@ export function readAnswer<T>(schema: z.ZodType<T>, text: string): T {
 
 /** Where `--url` says that Postern is, without the slash at its end. */
 export function parseAddress(text: string): string {
-  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return withoutSlash(text);
-  throw new ConfigError(`--url ${text} is no http or https URL, such as http://127.0.0.1:8080`);
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw new ConfigError(`--url ${text} is no http or https URL, such as http://127.0.0.1:8080`);
+  // Not repeated: it may hold a password, which fetch takes in no URL.
+  if (/[?#]|^[^/]*\/\/[^/]*@/.test(text)) throw new ConfigError("--url has a user, a query or a fragment");
+  return withoutSlash(text);
 }
 
 /** The answer says no more than "Unauthorized", which is right for strangers and too little for an operator. */

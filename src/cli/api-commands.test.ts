@@ -93,9 +93,16 @@ describe("a command that the API says no to", () => {
       assert.ok(errors.startsWith(`postern:\n  ${wrong}`), errors);
       assert.match(errors, /\n {2}Name the address of Postern's API with --url/);
     }
-    const { code, errors } = await runHere(["tenants", "list", "--url", "localhost:8080"], api.env);
-    assert.equal(code, 1);
-    assert.match(errors, /^postern:\n {2}--url localhost:8080 is no http or https URL/);
+    for (const [url, fault] of [
+      ["localhost:8080", /^postern:\n {2}--url localhost:8080 is no http or https URL/],
+      [api.url.replace("//", "//me:secret@"), /^postern:\n {2}--url has a user, a query or a fragment\n$/],
+      [`${api.url}/?secret`, /^postern:\n {2}--url has a user, a query or a fragment\n$/],
+      [`${api.url}/#secret`, /^postern:\n {2}--url has a user, a query or a fragment\n$/],
+    ] as const) {
+      const { code, printed, errors } = await runHere(["tenants", "list", "--url", url], api.env);
+      assert.deepEqual([code, printed], [1, ""]);
+      assert.match(errors, fault);
+    }
   });
 
   it("needs the secret that its token is signed with", async () => {

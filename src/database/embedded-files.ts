@@ -26,8 +26,8 @@ import { hasCode } from "../shared/error-code.ts";
 export async function secretFile(path: string, make: () => string): Promise<string> {
   if (!existsSync(path)) {
     const draft = `${path}.${randomUUID()}`;
-    await writeFile(draft, make(), { mode: 0o600 });
     try {
+      await writeFile(draft, make(), { mode: 0o600 });
       await link(draft, path);
     } catch (error) {
       if (!hasCode(error, "EEXIST")) throw error;

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import fs, { readFile, stat, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { temporaryPath } from "../../test/support/temporary.ts";
@@ -19,6 +21,19 @@ describe("the demonstration's secrets", () => {
     assert.deepEqual(await keptSecrets(file, makeSecrets), one);
     assert.deepEqual(await findSecrets(file), one);
     assert.equal(await modeOf(file), 0o600);
+  });
+
+  it("are wholly there at once, so that a first start may be ended at any moment", async (test) => {
+    const file = temporaryPath("demo-secrets.json");
+    test.mock.method(fs, "writeFile", async (path: string) => {
+      writeFileSync(path, "{");
+      throw new Error("no space left");
+    });
+    syncBuiltinESMExports();
+    await assert.rejects(keptSecrets(file, makeSecrets), /no space left/);
+    test.mock.restoreAll();
+    syncBuiltinESMExports();
+    assert.deepEqual(await keptSecrets(file, makeSecrets), await findSecrets(file));
   });
 
   it("are not made anew where their file cannot be read", async () => {

@@ -1,6 +1,7 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
+import { secretFile } from "../database/embedded-files.ts";
 import { hasCode } from "../shared/error-code.ts";
 
 const secretsSchema = z.object({ INTEGRATION_ENCRYPTION_KEY: z.string(), SESSION_JWT_SECRET: z.string() });
@@ -13,25 +14,19 @@ export type DemoSecrets = z.infer<typeof secretsSchema>;
 /** The secrets of the last start, or new ones kept in a file that only its owner can read. */
 export async function keptSecrets(file: string, make: () => DemoSecrets): Promise<DemoSecrets> {
   await mkdir(dirname(file), { recursive: true });
-  try {
-    // Fails where the file exists, so that two first starts at once agree on one file.
-    await writeFile(file, JSON.stringify(make(), null, 2), { mode: 0o600, flag: "wx" });
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-  }
-  return readSecrets(file);
+  return parseSecrets(await secretFile(file, () => JSON.stringify(make(), null, 2)));
 }
 
 /** Null where no demonstration was started. */
 export async function findSecrets(file: string): Promise<DemoSecrets | null> {
   try {
-    return await readSecrets(file);
+    return parseSecrets(await readFile(file, "utf8"));
   } catch (error) {
     if (hasCode(error, "ENOENT")) return null;
     throw error;
   }
 }
 
-async function readSecrets(file: string): Promise<DemoSecrets> {
-  return secretsSchema.parse(JSON.parse(await readFile(file, "utf8")));
+function parseSecrets(text: string): DemoSecrets {
+  return secretsSchema.parse(JSON.parse(text));
 }
