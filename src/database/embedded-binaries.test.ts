@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import fs, {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -89,6 +100,23 @@ describe("the binaries that npm installed", () => {
     assert.deepEqual((await readdir(join(found.native, "lib"))).sort(), ["libpq.so.5", "libpq.so.5.18"]);
     assert.deepEqual(await readdir(join(native, "lib")), ["libpq.so.5.18"]);
   });
+
+  for (const code of ["EROFS", "EPERM"]) {
+    it(`are copied from a disk that refuses links with ${code}`, async (test) => {
+      const { from, native } = await install(code);
+      const make = fs.symlink;
+      test.mock.method(fs, "symlink", async (target: string, path: string) => {
+        if (path.startsWith(native)) throw Object.assign(new Error(code), { code });
+        await make(target, path);
+      });
+      syncBuiltinESMExports();
+      const found = await findBinaries(join(folder, `copies of ${code}`), from);
+      test.mock.restoreAll();
+      syncBuiltinESMExports();
+      assert.equal(found.native, join(folder, `copies of ${code}`, "binaries-18.4.0-beta.17", "native"));
+      assert.equal(await readlink(join(found.native, "lib", "libpq.so.5")), "libpq.so.5.18");
+    });
+  }
 
   it("are copied from folders that may only be read", { skip: isRoot ? false : "needs root" }, async () => {
     const { from, native } = await install("sealed");

@@ -242,12 +242,12 @@ export function readState(cluster: string): ServerState | undefined {
  */
 export async function stopServer(cluster: string): Promise<void> {
   const pid = readState(cluster)?.pid;
+  if (pid === undefined) return;
   for (const [signal, limitMs] of [
     ["SIGINT", 15_000],
     ["SIGQUIT", 5_000],
     ["SIGKILL", 5_000],
   ] as const) {
-    if (pid === undefined || readState(cluster)?.pid !== pid) return;
     signalProcess(pid, signal);
     if (await untilGone(cluster, limitMs, pid)) return;
   }

@@ -39,6 +39,23 @@ async function start(program: string): Promise<ChildProcess> {
   return child;
 }
 
+/** The same in a process of its own, which then has nothing more to do. */
+async function startElsewhere(program: string): Promise<ChildProcess> {
+  const placement = JSON.stringify(await place(program));
+  const source = `
+    import { startServer } from ${JSON.stringify(import.meta.resolve("./embedded-cluster.ts"))};
+    await startServer(${placement}, 5999, {});`;
+  const service = spawn(process.execPath, ["--input-type=module", "--eval", source], { stdio: "inherit" });
+  started.push(service);
+  return service;
+}
+
+/** Of this process. */
+function watchdogs(): number {
+  const words = execFileSync("ps", ["--ppid", `${process.pid}`, "-o", "args="], { encoding: "utf8" });
+  return words.split("\n").filter((line) => line.includes("read -r pid")).length;
+}
+
 const shell = (script: string) => `#!/bin/sh\necho >> "${tries()}"\n${script}\n`;
 const tries = () => join(dirname(cluster), "tries");
 const triesMade = async () => (await readFile(tries(), "utf8")).length;
@@ -111,13 +128,21 @@ describe("a server that starts", () => {
     while (runs(pid)) await new Promise(setImmediate);
   });
 
+  it("keeps no process alive that started it, and ends with it", { timeout: 20_000 }, async () => {
+    const service = await startElsewhere(SERVER);
+    assert.deepEqual(await once(service, "exit"), [0, null]);
+    await eventually(async () => readState(cluster) === undefined);
+  });
+
+  it("takes its watchdog along", async () => {
+    const child = await start(SERVER);
+    assert.equal(watchdogs(), 1);
+    child.kill("SIGKILL");
+    await eventually(async () => watchdogs() === 0);
+  });
+
   it("ends with a process that is killed before its file is there", { timeout: 20_000 }, async () => {
-    const placement = JSON.stringify(await place(NAMELESS_SERVER));
-    const program = `
-      import { startServer } from ${JSON.stringify(import.meta.resolve("./embedded-cluster.ts"))};
-      await startServer(${placement}, 5999, {});`;
-    const service = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: "inherit" });
-    started.push(service);
+    const service = await startElsewhere(NAMELESS_SERVER);
     const log = join(dirname(cluster), "server.log");
     const pid = await eventually(
       async () => existsSync(log) && /^([0-9]+)\n/.exec(await readFile(log, "utf8"))?.[1],

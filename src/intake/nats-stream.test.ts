@@ -300,6 +300,10 @@ describe("the intake's stream", { skip: withoutNats() }, () => {
       const again = await takesOne();
       assert.deepEqual([again.sequence, again.deliveries], [2, 2]);
       again.putBack(3_600_000);
+      await stream.store(Buffer.from("3"));
+      const next = await takesOne();
+      assert.equal(next.sequence, 3);
+      next.end();
       await eventually(async () => {
         const { messages, taken } = await stream.status();
         return messages === 1 && taken === 1;

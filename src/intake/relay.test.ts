@@ -8,6 +8,7 @@ import type { Taken } from "../events/taken-events.ts";
 import type { NewEvent } from "../queue/queue.ts";
 import { sleep } from "../shared/clock.ts";
 import { parseTenantId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { writeAccepted } from "./accepted-message.ts";
 import { GRACE_LOOKS, GRACE_MS } from "./course.ts";
@@ -146,6 +147,31 @@ describe("relaying from the stream", () => {
     await worker.clock.runUntil(50);
     await worker.relay.stop();
     assert.deepEqual(worker.said.at(-1), "put back 1 for 0");
+  });
+
+  it("takes one message at a time while the database is away, and goes on when it is back", async () => {
+    let isAway = true;
+    const worker = relayOver(async () => {
+      if (isAway) throw new Refusal("unavailable", { retryAfterS: 1 });
+      return "accepted";
+    });
+    for (let n = 0; n < 3; n++) worker.put();
+    worker.relay.start();
+    await worker.clock.runUntil(30_000);
+    worker.put();
+    await worker.clock.runUntil(60_000);
+    isAway = false;
+    worker.put();
+    worker.put();
+    await worker.clock.runUntil(90_000);
+    await worker.relay.stop();
+    assert.deepEqual(
+      worker.said.slice(0, 3).toSorted(),
+      [1, 2, 3].map((n) => `put back ${n} for 2000`),
+    );
+    // The names of later ones are their places among those that waited.
+    assert.deepEqual(worker.said.slice(3), ["put back 1 for 2000", "end 1", "end 2"]);
+    assert.equal(worker.asked[1], 1);
   });
 
   it("takes no more while it holds 8 MiB, and as much as before when those have ended", async () => {

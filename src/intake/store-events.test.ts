@@ -37,6 +37,24 @@ async function messagesOf(...requests: string[][]): Promise<string[][]> {
 }
 
 describe("storing the events of concurrent requests", () => {
+  it("divides them by what is left of a request without its known keys", async () => {
+    const lanes: string[][] = [];
+    const durable = makeStoring({
+      stream: { store: async () => undefined },
+      findKnownKeys: async ([first]) =>
+        new Map(
+          first === undefined ? [] : [[first.id, { id: first.id, dispatchCount: 1, sameContent: true }]],
+        ),
+      laneOf: (events) => {
+        lanes.push(events.map(({ tenantId }) => tenantId));
+        return "";
+      },
+      metrics: makeMetrics(),
+    });
+    await durable(eventsOf("acme", "globex"));
+    assert.deepEqual(lanes, [["globex"]]);
+  });
+
   it("puts those of one lane into one message, and those of others into others", async () => {
     assert.deepEqual(await messagesOf(["a1"], ["b1"], ["a2"], ["b2", "a3"]), [
       ["a1", "a2"],

@@ -5,6 +5,7 @@ import { checkEvents } from "../events/checked-events.ts";
 import type { Taken } from "../events/taken-events.ts";
 import { TenantMovingError } from "../intake/homes.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import type { Home } from "./directory-store.ts";
 import { apartByTenant } from "./apart-by-tenant.ts";
@@ -152,6 +153,35 @@ describe("the homes of the intake's events", () => {
       results.map(({ status }) => status),
       ["rejected", "fulfilled", "fulfilled"],
     );
+  });
+
+  it("leave off waiting for a shard that is found silent, and ask nothing more of it", async () => {
+    const directory = directoryOf(new Map([[acme, { shard: "eu1", version: 1 }]]));
+    const silent = Promise.withResolvers<never>();
+    let asked = 0;
+    const homes = makeShardedHomes(directory, [
+      {
+        name: "eu1",
+        taken: {
+          accept: () => {
+            asked++;
+            return silent.promise;
+          },
+        },
+        metrics,
+        pulse: {
+          isAway: () => false,
+          async guard(work) {
+            if (asked === 0) void work();
+            throw new Refusal("unavailable", { retryAfterS: 2 });
+          },
+        },
+      },
+    ]);
+    for (let n = 0; n < 2; n++)
+      await assert.rejects(homes.keeper.accept(eventOf(acme), "grouped"), { code: "unavailable" });
+    assert.equal(asked, 1);
+    assert.equal(directory.peek(acme)?.shard, "eu1");
   });
 
   it("accept nothing for a tenant that the directory has elsewhere by now", async () => {

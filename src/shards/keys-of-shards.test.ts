@@ -56,7 +56,13 @@ function shardsWith(lives: Record<string, string>, known: Record<string, string>
     pulse: { isAway: () => away.has(name) },
   });
   const shards = new Map(["eu1", "eu2"].map((name) => [name, shardOf(name)]));
-  return { directory, shards, asked, away, keys: makeKeysOfShards(directory, shards, systemClock) };
+  return {
+    directory,
+    shards,
+    asked,
+    away,
+    keys: (events: readonly NewEvent[]) => makeKeysOfShards(directory, shards, systemClock)(events),
+  };
 }
 
 const idsOf = (found: ReadonlyMap<EventId, EarlierEvent>) => [...found.keys()];
@@ -74,6 +80,19 @@ describe("what is known of keys in several shards", () => {
     const { keys, asked } = shardsWith({ acme: "eu2", globex: "eu1" }, { acme: "eu1", globex: "eu1" });
     assert.deepEqual(idsOf(await keys([acme, globex])), [globex.id, acme.id]);
     assert.deepEqual(asked, ["eu1 acme", "eu1 globex", "directory acme", "eu2 acme"]);
+  });
+
+  it("forgets nothing that this process learned meanwhile", async () => {
+    const { keys, shards, directory, asked } = shardsWith({ acme: "eu2" }, { acme: "eu1" });
+    const eu1 = shards.get("eu1") ?? assert.fail();
+    const findHere = eu1.findHere;
+    eu1.findHere = async (tenantIds) => {
+      await directory.find(acme.tenantId);
+      return findHere(tenantIds);
+    };
+    await keys([acme]);
+    assert.equal(directory.peek(acme.tenantId)?.shard, "eu2");
+    assert.deepEqual(asked, ["eu1 acme", "directory acme"]);
   });
 
   it("is looked up no third time for a tenant that lives nowhere, as while it is fenced", async () => {

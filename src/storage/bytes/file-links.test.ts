@@ -71,6 +71,7 @@ describe("a link that was signed here", () => {
     const signature = pairs.at(-1) ?? "";
     const altered: [place: string, query: string][] = [
       [`${place}x`, query],
+      [place.replace("export", "Export"), query],
       [place, `x=1&${query}`],
       [place, `${query}&x=1`],
       [place, `${query}0`],

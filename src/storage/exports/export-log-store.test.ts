@@ -150,6 +150,8 @@ describe("a count of the log", () => {
     );
     const { signal } = new AbortController();
     assert.equal(await countLog(database.pool, RANGE, { limit: 9, signal }), 10);
+    // A slice that ends at the limit says nothing of what is behind it.
+    assert.equal(await countLog(database.pool, RANGE, { limit: 9, signal, sliceRows: 3 }), 10);
   });
 
   it("has no day for a range that ends where it begins", async () => {

@@ -123,6 +123,19 @@ describe("a link", () => {
     assert.ok(Number(/X-Amz-Expires=([0-9]+)/.exec(limited.url)?.[1]) <= 100);
   });
 
+  it("is given to nobody whose record cannot be stored", async () => {
+    const object = await store("available");
+    const refuse = "CHECK (action <> 'artifact.download_granted') NOT VALID";
+    await database.pool.query(`ALTER TABLE postern.audit_log ADD CONSTRAINT nothing_granted ${refuse}`);
+    try {
+      await assert.rejects(issue(READER, asked(object)), { code: "23514" });
+    } finally {
+      await database.pool.query("ALTER TABLE postern.audit_log DROP CONSTRAINT nothing_granted");
+    }
+    const { rowCount } = await database.pool.query("SELECT FROM postern.storage_grants");
+    assert.equal(rowCount, 0);
+  });
+
   it("is refused, each reason by its code, and then nothing is recorded", async () => {
     const object = await store("available");
     const reasons: [code: string, caller: typeof READER, link: Parameters<typeof issue>[1]][] = [
