@@ -247,6 +247,25 @@ describe("a copy beside what somebody else has on its servers", () => {
   });
 });
 
+it("has the dispatches also where a command was killed before the target knew of them", async () => {
+  const half = { name: "postern_move_half", tenantId: globex };
+  await publish(source.pool, half);
+  await inTransaction(target.pool, (db) => subscribe(db, half, source.url));
+  await source.pool.query(
+    `ALTER PUBLICATION ${half.name} ADD TABLE postern.dispatches WHERE (tenant_id = 'globex')`,
+  );
+  await addPending(source.pool, target.pool, half);
+  await eventually(async () => (await readCopyState(target.pool, half)).unready === 0);
+  const { rowCount } = await target.pool.query(
+    `SELECT FROM pg_subscription_rel JOIN pg_subscription s ON s.oid = srsubid
+      WHERE subname = $1 AND srrelid = 'postern.dispatches'::regclass`,
+    [half.name],
+  );
+  assert.equal(rowCount, 1);
+  await unsubscribe(source.pool, target.pool, half);
+  await unpublish(source.pool, half);
+});
+
 it("is known to the database that subscribed, and not to another of the same server", async () => {
   assert.equal(await isSubscribed(target.pool, copy), true);
   assert.equal(await isSubscribed(source.pool, copy), false);
