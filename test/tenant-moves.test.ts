@@ -130,6 +130,8 @@ describe("postern tenants move", () => {
       fenced.output,
       /lives in eu1, version 1\nbeing moved from eu1 to eu2 since \S+Z: switching\n\{"error":"Service unavailable"\}/,
     );
+    const asJson = await runProgram(["tenants", "show", "--json", "--tenant", one.tid, url], t.settings());
+    assert.deepEqual([asJson.code, asJson.output], [1, '{"error":"Service unavailable"}\n']);
     const { output: listed } = await runProgram(["tenants", "list", url], t.settings());
     assert.deepEqual(
       listed.match(/^\S+ {2}eu[12] /gm),

@@ -1,5 +1,6 @@
 /** What the doctors say of a full disk, which is a file system in memory that only root may mount. */
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { mountSmallDisk } from "../../test/support/small-disk.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
@@ -24,6 +25,11 @@ describe("a full disk", { skip: disk === null && "only root may mount the small 
   it("is no failure any more when space was freed, and no file is left", async () => {
     await disk?.free();
     assert.equal((await checkDataDir(disk?.folder ?? "")).status, "ok");
+    const names = await readdir(disk?.folder ?? "");
+    assert.deepEqual(
+      names.filter((name) => name.startsWith(".doctor")),
+      [],
+    );
   });
 });
 
