@@ -194,6 +194,15 @@ describe("a server of the cluster that runs already", () => {
     }
   });
 
+  it("leaves the file of a process that owns the next server by then", async () => {
+    await run((socket) => socket.write(LET_IN));
+    const { stop } = await start();
+    const next = JSON.stringify({ ...ownMark(), pid: process.ppid });
+    await writeFile(join(home, "owner"), next);
+    await stop();
+    assert.equal(await readFile(join(home, "owner"), "utf8"), next);
+  });
+
   it("keeps no process alive that took it over, and ends with it", async () => {
     await run((socket) => socket.write(LET_IN));
     const ended = once(child, "exit");

@@ -20,6 +20,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { Client } from "pg";
 import { hasCode } from "../shared/error-code.ts";
 import { placeServer, type RootMode } from "./embedded-account.ts";
@@ -36,7 +37,7 @@ import {
 import { secretFile } from "./embedded-files.ts";
 import { withFileLock } from "./embedded-lock.ts";
 import { startOnFreePort } from "./embedded-port.ts";
-import { isRunning, ownMark, parseMark } from "./embedded-process.ts";
+import { isRunning, ownMark, parseMark, type ProcessMark } from "./embedded-process.ts";
 import type { DatabaseLog } from "./log.ts";
 
 export type EmbeddedOptions = {
@@ -171,14 +172,19 @@ async function accepts(login: Login, port: number): Promise<boolean> {
   }
 }
 
-function isOwned(home: string): boolean {
+/** Undefined where the file is none, or names no process. */
+function readOwner(home: string): ProcessMark | undefined {
   try {
-    const mark = parseMark(readFileSync(join(home, "owner"), "utf8"));
-    return mark !== undefined && isRunning(mark);
+    return parseMark(readFileSync(join(home, "owner"), "utf8"));
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return false;
+    if (hasCode(error, "ENOENT")) return undefined;
     throw error;
   }
+}
+
+function isOwned(home: string): boolean {
+  const owner = readOwner(home);
+  return owner !== undefined && isRunning(owner);
 }
 
 type Owned = { home: string; cluster: string; url: string; child?: ChildProcess };
@@ -196,7 +202,8 @@ async function own(owned: Owned): Promise<EmbeddedServer> {
   const stop = async (): Promise<void> => {
     await stopServer(cluster);
     watchdog?.kill("SIGKILL");
-    await rm(join(home, "owner"), { force: true });
+    // Another process may have started a server since this one's ended.
+    if (isDeepStrictEqual(readOwner(home), ownMark())) await rm(join(home, "owner"), { force: true });
   };
   return { url, joined: null, stop: () => (stopping ??= stop()), ended: ended.promise };
 }
