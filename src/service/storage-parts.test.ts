@@ -1,29 +1,12 @@
 /** What a bucket's configuration does to a start; how it is judged is in src/storage/bytes/bucket-check.test.ts. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { GOOD_BUCKET } from "../../test/support/good-bucket.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 import type { BucketConfig } from "../storage/rules/validate-bucket.ts";
 import { requireSafeBucket } from "./storage-parts.ts";
-
-const GOOD: BucketConfig = {
-  public_access_block: {
-    block_public_acls: true,
-    ignore_public_acls: true,
-    block_public_policy: true,
-    restrict_public_buckets: true,
-  },
-  policy_status: { is_public: false },
-  ownership: "BucketOwnerEnforced",
-  versioning: "Enabled",
-  encryption: { algorithm: "AES256" },
-  tls_only: true,
-  abort_multipart_days: 7,
-  noncurrent_days: 30,
-  current_expiration_days: null,
-  cors_origins: null,
-};
 
 /** What of the log a start leaves with such a configuration. */
 async function rulesTold(found: BucketConfig | Error, waivers: string[] = []) {
@@ -35,12 +18,12 @@ async function rulesTold(found: BucketConfig | Error, waivers: string[] = []) {
 }
 
 it("a start goes on with a bucket that is as it should be, and with one of which it warns", async () => {
-  assert.deepEqual(await rulesTold(GOOD), []);
-  assert.deepEqual(await rulesTold({ ...GOOD, tls_only: null }), ["BR-06"]);
+  assert.deepEqual(await rulesTold(GOOD_BUCKET), []);
+  assert.deepEqual(await rulesTold({ ...GOOD_BUCKET, tls_only: null }), ["BR-06"]);
 });
 
 it("a start ends with a bucket that is not safe, with what is wrong and what to do", async () => {
-  await assert.rejects(rulesTold({ ...GOOD, versioning: "Suspended", tls_only: null }), (error) => {
+  await assert.rejects(rulesTold({ ...GOOD_BUCKET, versioning: "Suspended", tls_only: null }), (error) => {
     assert.ok(error instanceof ConfigError);
     assert.match(error.message, /^The bucket artifacts is not safe to use\.\nBR-04 is "Suspended": [^\n]+$/);
     return true;
@@ -53,7 +36,7 @@ it("a start goes on while the object store is away, but not behind another fault
 });
 
 it("a rule that the operator waived is no fault of a bucket that cannot tell", async () => {
-  const silent: BucketConfig = { ...GOOD, tls_only: "unsupported" };
+  const silent: BucketConfig = { ...GOOD_BUCKET, tls_only: "unsupported" };
   assert.deepEqual(await rulesTold(silent), ["BR-06"]);
   assert.deepEqual(await rulesTold(silent, ["BR-06"]), []);
 });

@@ -1,26 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { GOOD_BUCKET } from "../../../test/support/good-bucket.ts";
 import type { BucketConfig } from "../rules/validate-bucket.ts";
 import { checkBucket } from "./bucket-check.ts";
-
-const ALL = { block_public_acls: true, ignore_public_acls: true, block_public_policy: true };
-const GOOD: BucketConfig = {
-  public_access_block: { ...ALL, restrict_public_buckets: true },
-  policy_status: { is_public: false },
-  ownership: "BucketOwnerEnforced",
-  versioning: "Enabled",
-  encryption: { algorithm: "AES256" },
-  tls_only: true,
-  abort_multipart_days: 7,
-  noncurrent_days: 30,
-  current_expiration_days: null,
-  cors_origins: null,
-};
 
 const UNKNOWN = { encryption: "unsupported", tls_only: "unsupported" } as const;
 
 async function faultsOf(config: Partial<BucketConfig>) {
-  const bucket = { name: "artifacts", readConfig: async () => ({ ...GOOD, ...config }) };
+  const bucket = { name: "artifacts", readConfig: async () => ({ ...GOOD_BUCKET, ...config }) };
   const faults = await checkBucket(bucket, { longestRetentionDays: 30, waivers: [] });
   return faults.map(({ rule, observed, isFatal }) => [rule, observed, isFatal]);
 }
@@ -53,7 +40,7 @@ describe("what a bucket's configuration means for a start", () => {
     const bucket = {
       name: "Artifacts",
       readConfig: async () => ({
-        ...GOOD,
+        ...GOOD_BUCKET,
         public_access_block: null,
         policy_status: { is_public: true },
         ownership: null,
@@ -88,7 +75,7 @@ describe("what a bucket's configuration means for a start", () => {
   });
 
   it("says of what a store cannot tell how it is waived, and leaves out what was", async () => {
-    const bucket = { name: "artifacts", readConfig: async () => ({ ...GOOD, ...UNKNOWN }) };
+    const bucket = { name: "artifacts", readConfig: async () => ({ ...GOOD_BUCKET, ...UNKNOWN }) };
     const faults = await checkBucket(bucket, { longestRetentionDays: 30, waivers: ["BR-05"] });
     assert.deepEqual(faults, [
       {
