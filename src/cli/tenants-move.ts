@@ -24,8 +24,10 @@ import { BROUGHT } from "../shards/move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
 import { tlsParameterFault } from "../database/tls-parameters.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { every } from "../shared/every.ts";
 import { messageOf } from "../shared/message-of.ts";
 import type { TenantId } from "../shared/id.ts";
+import { withinLimit } from "../shared/time-limit.ts";
 import { requireFit, sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
 import { makeProgress } from "./progress.ts";
@@ -34,6 +36,8 @@ import { requireTenantId } from "./require-tenant-id.ts";
 const CONNECTION_TIMEOUT_MS = 5000;
 /** One of the directory's is held for the whole move. */
 const POOL_SIZE = 3;
+const LOOK_EVERY_MS = 2000;
+const ANSWER_LIMIT_MS = 10_000;
 const MB = 1_000_000;
 
 export const moveCommand = defineCommand({
@@ -273,13 +277,26 @@ async function withLock(
 ): Promise<void> {
   const client = await db.connect();
   const lost = (): void =>
-    endHalfWay(tenantId, `the database of ${name} ended the connection that kept other commands away`);
+    endHalfWay(tenantId, `the connection to ${name} that keeps other commands away is lost`);
+  const working = new AbortController();
+  const isThere = (): Promise<unknown> =>
+    withinLimit(client.query("SELECT"), ANSWER_LIMIT_MS, () => new Error("no answer"));
   try {
     if (!(await tryLockMove(client, tenantId))) {
       throw new ConfigError(`Another command is moving ${tenantId}.\nWait until it has ended.`);
     }
     client.on("error", lost);
-    await work();
+    // A host that is gone ends no connection.
+    const watching = every(LOOK_EVERY_MS, async () => void (await isThere()), {
+      signal: working.signal,
+      failed: lost,
+    });
+    try {
+      await work();
+    } finally {
+      working.abort();
+      await watching;
+    }
   } finally {
     client.off("error", lost).release(true);
   }

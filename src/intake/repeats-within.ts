@@ -3,8 +3,10 @@
  * The relay would judge them one by one, after the producer was answered.
  */
 import { isDeepStrictEqual } from "node:util";
+import * as z from "zod";
 import type { NewEvent } from "../queue/queue.ts";
 import type { EventId } from "../shared/id.ts";
+import { parseWithDigits } from "../shared/exact-numbers.ts";
 import { Refusal } from "../shared/refusal.ts";
 
 /** By the id of each such event, the first with its key. Throws where their content differs. */
@@ -32,7 +34,9 @@ function contentOf({ type, body, others }: NewEvent): unknown {
   ];
 }
 
+const withData = z.object({ data: z.unknown() });
+
+/** With all digits of its numbers, unless it is nested too deep for that. */
 function dataOf(body: string): unknown {
-  const { data }: { data: unknown } = JSON.parse(body);
-  return data;
+  return withData.parse(parseWithDigits(body) ?? JSON.parse(body)).data;
 }

@@ -155,7 +155,12 @@ describe("storing events", () => {
     const answers = await durable(events);
     assert.deepEqual(
       answers.map(({ id, isNew }) => [events.findIndex((event) => event.id === id), isNew]),
-      [0, 1, 0, 3].map((place) => [place, true]),
+      [
+        [0, true],
+        [1, true],
+        [0, false],
+        [3, true],
+      ],
     );
     assert.deepEqual(
       stored,
@@ -166,6 +171,19 @@ describe("storing events", () => {
     for (const other of [given("acme", "k", { a: 1 }), given("acme", "k", { a: 1, b: [2] }, "invoice.sent")])
       await assert.rejects(durable([...events, ...other]), { code: "idempotency_key_reused" });
     assert.equal(stored.length, 3);
+    // One double is both.
+    const exact = ["9007199254740993", "9007199254740992"].map((n) =>
+      Object.assign({}, ...given("acme", "n", {}), {
+        id: newEventId(),
+        body: `{"data":{"n":${n}}}`,
+      }),
+    );
+    await assert.rejects(durable(exact), { code: "idempotency_key_reused" });
+    const [first] = exact;
+    assert.deepEqual(
+      (await durable([first, { ...first, id: newEventId() }])).map(({ id }) => id),
+      [first?.id, first?.id],
+    );
   });
 
   it("stores nothing where all keys are known", async () => {
@@ -203,6 +221,32 @@ describe("storing events", () => {
     assert.equal(
       stored.reduce((sum, length) => sum + length, 0),
       6,
+    );
+  });
+
+  it("refuses for now only what the stream did not take, where a message was divided", async (test) => {
+    let nowMs = 1000;
+    test.mock.method(performance, "now", () => nowMs);
+    const durable = makeStoring({
+      stream: {
+        async store(message) {
+          const events = readAccepted(JSON.parse(Buffer.from(message).toString())) ?? [];
+          if (events.length > 1) throw new MessageTooLargeError("of 1 event");
+          if (events[0]?.tenantId === "a") return;
+          nowMs += 7000;
+          throw new StreamUnavailableError("away");
+        },
+      },
+      findKnownKeys: async () => new Map(),
+      metrics: makeMetrics(),
+    });
+    // The first has a message alone; the others come meanwhile.
+    const outcomes = await Promise.allSettled(
+      [["a"], ["a"], ["b"]].map((tenants) => durable(eventsOf(...tenants))),
+    );
+    assert.deepEqual(
+      outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason.code : "stored")),
+      ["stored", "stored", "unavailable"],
     );
   });
 

@@ -62,20 +62,22 @@ export function makeStoring({
     if ([...known.values()].some(({ sameContent }) => !sameContent))
       throw new Refusal("idempotency_key_reused");
     const others = events.filter(({ id }) => !known.has(id));
-    if (others.length > 0 && (await laneFor(others).add(others)) === "too_large")
-      throw new Refusal("payload_too_large");
+    const refusal = others.length > 0 ? await laneFor(others).add(others) : null;
+    if (refusal !== null) throw refusal;
     metrics.intakeAccepted.inc(others.length);
     return given.map((event): Published => {
-      const { id } = repeats.get(event.id) ?? event;
+      const first = repeats.get(event.id);
+      const { id } = first ?? event;
       const earlier = known.get(id);
-      if (earlier === undefined) return { id, dispatchCount: null, isNew: true };
+      if (earlier === undefined) return { id, dispatchCount: null, isNew: first === undefined };
       return { id: earlier.id, dispatchCount: earlier.dispatchCount, isNew: false };
     });
   };
 }
 
-type Stored = "stored" | "too_large";
-type Lane = GroupCommit<NewEvent[], Stored>;
+/** Of each request by itself: of those that shared a message some may be stored, and others not. */
+type Outcome = Refusal | null;
+type Lane = GroupCommit<NewEvent[], Outcome>;
 
 function makeLane(stream: Pick<IntakeStream, "store">): Lane {
   return new GroupCommit((requests: NewEvent[][]) => storeRequests(stream, requests), {
@@ -89,13 +91,14 @@ function makeLane(stream: Pick<IntakeStream, "store">): Lane {
 async function storeRequests(
   stream: Pick<IntakeStream, "store">,
   requests: readonly NewEvent[][],
-): Promise<Stored[]> {
+): Promise<Outcome[]> {
   try {
     await store(stream, writeAccepted(requests.flat()));
-    return requests.map(() => "stored");
+    return requests.map(() => null);
   } catch (error) {
+    if (error instanceof Refusal) return requests.map(() => error);
     if (!(error instanceof MessageTooLargeError)) throw error;
-    if (requests.length === 1) return ["too_large"];
+    if (requests.length === 1) return [new Refusal("payload_too_large")];
     const middle = Math.ceil(requests.length / 2);
     const first = await storeRequests(stream, requests.slice(0, middle));
     return [...first, ...(await storeRequests(stream, requests.slice(middle)))];

@@ -20,6 +20,12 @@ it("tenants that wait share turns, and who came meanwhile has one in the next pa
   assert.equal(turns.end(false), false);
 });
 
+it("turns of a pass have as many tenants each", async () => {
+  const waiting = Array.from({ length: 51 }, (_, n) => tenant(`t-${n}`));
+  const turns = makeTenantTurns(() => Promise.resolve([...waiting]), 50);
+  assert.deepEqual([(await turns.next()).length, (await turns.next()).length], [26, 25]);
+});
+
 it("a pass in which one has more is followed by another at once, whoever was last", async () => {
   const turns = makeTenantTurns(() => Promise.resolve([tenant("a"), tenant("b")]), 1);
   await turns.next();

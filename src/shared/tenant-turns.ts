@@ -8,17 +8,20 @@ export type TenantTurns = {
   end(hasMore: boolean): boolean;
 };
 
-/** @param together so many tenants share a turn. */
+/** @param together so many tenants share a turn at most. */
 export function makeTenantTurns(find: () => Promise<TenantId[]>, together: number): TenantTurns {
   let left: TenantId[] = [];
+  let size = together;
   let isAgain = false;
   return {
     async next() {
       if (left.length === 0) {
         left = await find();
+        // Of as many each, or the last of them would always have a turn alone.
+        size = Math.ceil(left.length / Math.ceil(left.length / together));
         isAgain = false;
       }
-      return left.splice(0, together);
+      return left.splice(0, size);
     },
     end(hasMore) {
       isAgain ||= hasMore;

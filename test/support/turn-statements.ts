@@ -1,6 +1,7 @@
 /** The statements by which tenants take turns, as `statement-plans.test.ts` plans them. */
 import type { Db } from "../../src/database/pool.ts";
 import { findOutboxTenants, takeFromOutbox } from "../../src/queue/postgres/relay-store.ts";
+import { findUnsettled } from "../../src/queue/postgres/unsettled-store.ts";
 import { claimBodies, findBodyTenants } from "../../src/storage/artifacts/kept-body-store.ts";
 import { EVENT_TYPE, type Rows } from "./two-tenants.ts";
 
@@ -16,9 +17,10 @@ export const TURN_STATEMENTS = {
     run: async (db: Db) => {
       await findOutboxTenants(db);
       await findBodyTenants(db);
+      await findUnsettled(db);
     },
-    // The first of an index, and the first behind each tenant.
-    also: { outbox: [], bodies_to_keep: [] },
+    // The first of an index, and the first behind each tenant; of endpoints those of a small index.
+    also: { outbox: [], bodies_to_keep: [], endpoints: [] },
   },
   "claim bodies to keep": {
     as: WORKER,

@@ -116,7 +116,10 @@ it("follows elsewhere while somebody has an endpoint locked, and not at all once
     followAll(pool, new AbortController().signal, ({ tenantId }) => void sliced.push(tenantId));
   try {
     await follow();
-    assert.deepEqual([await unsettled(), sliced], [[acme.tenantId], [acme.tenantId, globex.tenantId]]);
+    assert.deepEqual(
+      [await unsettled(), sliced],
+      [[acme.tenantId], [acme.tenantId, globex.tenantId, acme.tenantId]],
+    );
   } finally {
     await other.query("ROLLBACK");
     other.release();

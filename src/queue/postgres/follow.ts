@@ -31,9 +31,9 @@ export async function followFirst(transaction: Db, endpoint: EndpointKey): Promi
 
 /**
  * All that is left, of every endpoint: slices of the tenants in turn, and of a
- * tenant's endpoints in turn, so that none waits for the whole of another's. One
- * whose endpoint is locked is left to the next call. Several processes may do it
- * at once. `sliced` is called before each slice.
+ * tenant's endpoints in turn, so that none waits for the whole of another's. Those
+ * that are locked, where no others are left, are left to the next call. Several
+ * processes may do it at once. `sliced` is called before each slice.
  */
 export async function followAll(
   db: Pool,
@@ -41,10 +41,10 @@ export async function followAll(
   sliced?: (endpoint: EndpointKey) => void,
 ): Promise<void> {
   const ends = new Map<EndpointId, SliceEnd>();
-  const done = new Set<EndpointId>();
-  for (let round = 0; ; round++) {
-    const left = (await findUnsettled(db)).filter(({ endpointId }) => !done.has(endpointId));
-    if (left.length === 0) return;
+  let isIdle = false;
+  for (let round = 0; !isIdle; round++) {
+    isIdle = true;
+    const left = await findUnsettled(db);
     for (const own of Map.groupBy(left, ({ tenantId }) => tenantId).values()) {
       const endpoint = own[round % own.length];
       if (signal.aborted) return;
@@ -54,7 +54,9 @@ export async function followAll(
       const end = await inTransaction(db, (transaction) =>
         followSlice(transaction, endpoint, { after, whenLocked: "skip" }),
       );
-      if (end === null) done.add(endpoint.endpointId);
+      if (end === "skipped") continue;
+      isIdle = false;
+      if (end === "settled") ends.delete(endpoint.endpointId);
       else ends.set(endpoint.endpointId, end);
     }
   }
@@ -62,18 +64,18 @@ export async function followAll(
 
 type SliceEnd = { state: EndpointState; id: DeliveryId };
 
-/** Where the slice ended; null when the endpoint is settled, or locked and skipped. */
+/** Where the slice ended; or the endpoint is settled by it, or was before, or is locked. */
 async function followSlice(
   transaction: Db,
   endpoint: EndpointKey,
   { after, whenLocked }: { after: SliceEnd | null; whenLocked: "skip" | "wait" },
-): Promise<SliceEnd | null> {
+): Promise<SliceEnd | "settled" | "skipped"> {
   const state = await lockUnsettled(transaction, endpoint, whenLocked);
-  if (state === null) return null;
+  if (state === null) return "skipped";
   // Its state changed in between: from the beginning.
   const from = after?.state === state ? after.id : null;
   const id = await SLICES[state](transaction, endpoint, from);
   if (id !== null) return { state, id };
   await setSettled(transaction, endpoint);
-  return null;
+  return "settled";
 }

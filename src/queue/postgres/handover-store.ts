@@ -60,7 +60,8 @@ export async function findDestinations(db: Db): Promise<(string | null)[]> {
           SELECT ${SHARD} AS shard FROM postern.handovers WHERE ${SHARD} > line.shard ORDER BY ${SHARD} LIMIT 1) AS next
       )
       SELECT nullif(line.shard, '') AS shard FROM line
-      WHERE EXISTS (SELECT FROM postern.handovers WHERE ${SHARD} = line.shard AND lease_until <= now())`);
+      CROSS JOIN LATERAL (
+        SELECT FROM postern.handovers WHERE ${SHARD} = line.shard AND lease_until <= now() LIMIT 1) AS waiting`);
   return rows.map(({ shard }) => shard);
 }
 
@@ -93,7 +94,7 @@ export async function claimHandovers(
         ) AS h
       ), summed AS (
         SELECT id, sum(bytes) OVER upto AS bytes, row_number() OVER upto AS place
-        FROM found WINDOW upto AS (ORDER BY place, id)
+        FROM found WINDOW upto AS (ORDER BY place, bytes, id)
       )
       UPDATE postern.handovers SET lease_until = now() + $3 * interval '1 ms'
       WHERE id = ANY (ARRAY(SELECT id FROM summed WHERE place <= $2 AND (bytes <= $4 OR place = 1)))

@@ -51,7 +51,9 @@ export async function takeFromOutbox(
       ), summed AS (
         SELECT id, sum(bytes) OVER upto AS bytes, row_number() OVER upto AS place, count(*) OVER ()::int AS found,
           max(place) OVER ()::int AS most
-        FROM found WINDOW upto AS (ORDER BY place, id)
+        FROM found
+        -- Of rows in the same place the small first: a tenant waits behind no large ones of many others.
+        WINDOW upto AS (ORDER BY place, bytes, id)
       )
       DELETE FROM postern.outbox AS o USING summed AS s
       -- An array keeps PostgreSQL from reading the whole outbox to join it.

@@ -157,7 +157,7 @@ class DurableKeeper implements ArtifactKeeper {
     while (mayHaveMore && !signal.aborted) {
       const tenantIds = await this.#turns.next();
       if (tenantIds.length === 0) return;
-      const each = Math.ceil(CLAIM / tenantIds.length);
+      const each = Math.floor(CLAIM / tenantIds.length);
       const claimed = await claimBodies(db, tenantIds, { each, leaseMs: LEASE_MS });
       mayHaveMore = this.#turns.end(claimed.length > 0);
       const waiting = [...claimed];
@@ -168,7 +168,7 @@ class DurableKeeper implements ArtifactKeeper {
         }
       };
       await Promise.all(Array.from({ length: MAX_AT_ONCE }, workOff));
-      // While the store is away the rest need not be tried at once. What it refuses to one tenant stops nobody else.
+      // While the store is away the rest need not be tried at once. What it refuses to one tenant stops no other of the turn.
       if (failures > 0 && failures === claimed.length) await wait(MEASURE_EVERY_MS, signal);
     }
   }

@@ -60,7 +60,9 @@ export async function claimBodies(
     text: /* sql */ `WITH due AS MATERIALIZED (
         SELECT found.* FROM unnest($1::text[]) AS turn (tenant_id) CROSS JOIN LATERAL (
           SELECT tenant_id, delivery_id, kind FROM postern.bodies_to_keep
-          WHERE tenant_id = turn.tenant_id AND due_at <= now() ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+          -- A range in place of an equation keeps PostgreSQL from passing over other tenants' bodies in the order of time.
+          WHERE tenant_id BETWEEN turn.tenant_id AND turn.tenant_id AND due_at <= now()
+          ORDER BY bodies_to_keep.tenant_id, due_at LIMIT $2 FOR UPDATE SKIP LOCKED
         ) AS found
       )
       UPDATE postern.bodies_to_keep k SET due_at = now() + $3 * interval '1 ms', tries = tries + 1

@@ -159,8 +159,8 @@ export async function listExports(
 }
 
 /**
- * Leases an unleased unfinished export; null if there is none. The turn is its whose
- * tenant's exports were worked on longest ago, so that nobody waits for another's second.
+ * Leases an unleased unfinished export; null if there is none. It is the oldest of the
+ * tenant whose exports were worked on longest ago: nobody waits for another's second.
  */
 export async function claimExport(db: Db, leaseOwner: string, leaseMs: number): Promise<LeasedExport | null> {
   const { rows } = await db.query<LeasedRow>(
