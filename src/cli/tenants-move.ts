@@ -276,9 +276,12 @@ async function withLock(
   work: () => Promise<void>,
 ): Promise<void> {
   const client = await db.connect();
-  const lost = (): void =>
-    endHalfWay(tenantId, `the connection to ${name} that keeps other commands away is lost`);
   const working = new AbortController();
+  const lost = (): void => {
+    if (working.signal.aborted) return;
+    working.abort();
+    endHalfWay(tenantId, `the connection to ${name} that keeps other commands away is lost`);
+  };
   const isThere = (): Promise<unknown> =>
     withinLimit(client.query("SELECT"), ANSWER_LIMIT_MS, () => new Error("no answer"));
   try {

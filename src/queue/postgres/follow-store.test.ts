@@ -128,6 +128,28 @@ it("follows elsewhere while somebody has an endpoint locked, and not at all once
   assert.deepEqual(await unsettled(), []);
 });
 
+it("follows at a tenant's other endpoints while somebody has one of them locked", async () => {
+  const { pool } = seeded;
+  const locked = "00000000-0000-7000-8000-000000000001";
+  await sql("UPDATE postern.endpoints SET unsettled = tenant_id = 'acme'");
+  await sql(
+    `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at, unsettled)
+      SELECT 'acme', id::uuid, 'https://example.com/', '{*}', '\\x0102030405060708', now(), now(), true
+      FROM unnest(ARRAY[$1, 'ffffffff-0000-7000-8000-000000000001']) AS id`,
+    locked,
+  );
+  const other = await pool.connect();
+  await other.query("BEGIN");
+  await other.query("SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE", [locked]);
+  try {
+    await followAll(pool, new AbortController().signal);
+    assert.deepEqual(await sql("SELECT id FROM postern.endpoints WHERE unsettled"), [{ id: locked }]);
+  } finally {
+    await other.query("ROLLBACK");
+    other.release();
+  }
+});
+
 const left = async () =>
   sql(
     "SELECT id, superseded, once FROM postern.dispatches WHERE tenant_id = 'acme' AND event_id = $1",

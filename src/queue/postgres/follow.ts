@@ -32,8 +32,8 @@ export async function followFirst(transaction: Db, endpoint: EndpointKey): Promi
 /**
  * All that is left, of every endpoint: slices of the tenants in turn, and of a
  * tenant's endpoints in turn, so that none waits for the whole of another's. Those
- * that are locked, where no others are left, are left to the next call. Several
- * processes may do it at once. `sliced` is called before each slice.
+ * that are locked are passed over, and left to the next call where no others are
+ * left. Several processes may do it at once. `sliced` is called before each slice.
  */
 export async function followAll(
   db: Pool,
@@ -46,18 +46,20 @@ export async function followAll(
     isIdle = true;
     const left = await findUnsettled(db);
     for (const own of Map.groupBy(left, ({ tenantId }) => tenantId).values()) {
-      const endpoint = own[round % own.length];
-      if (signal.aborted) return;
-      if (endpoint === undefined) continue;
-      sliced?.(endpoint);
-      const after = ends.get(endpoint.endpointId) ?? null;
-      const end = await inTransaction(db, (transaction) =>
-        followSlice(transaction, endpoint, { after, whenLocked: "skip" }),
-      );
-      if (end === "skipped") continue;
-      isIdle = false;
-      if (end === "settled") ends.delete(endpoint.endpointId);
-      else ends.set(endpoint.endpointId, end);
+      const first = round % own.length;
+      for (const endpoint of [...own.slice(first), ...own.slice(0, first)]) {
+        if (signal.aborted) return;
+        sliced?.(endpoint);
+        const after = ends.get(endpoint.endpointId) ?? null;
+        const end = await inTransaction(db, (transaction) =>
+          followSlice(transaction, endpoint, { after, whenLocked: "skip" }),
+        );
+        if (end === "skipped") continue;
+        isIdle = false;
+        if (end === "settled") ends.delete(endpoint.endpointId);
+        else ends.set(endpoint.endpointId, end);
+        break;
+      }
     }
   }
 }
