@@ -24,7 +24,7 @@ function watched(t: TestContext) {
     };
   const queue: DispatchQueue = {
     accept: answering({ accepted: [], unleased: [], leased: [], parked: [] }),
-    acceptParts: answering({ accepted: [], unleased: [], earlier: new Map() }),
+    acceptParts: answering({ accepted: [], unleased: [], parked: [], earlier: new Map() }),
     complete: answering(new Set()),
     findEarlier: answering(new Map()),
     findKnown: answering(new Set()),
@@ -78,7 +78,7 @@ describe("the watch over commits", () => {
     ];
     assert.deepEqual(answers, [
       { accepted: [], unleased: [], leased: [], parked: [] },
-      { accepted: [], unleased: [], earlier: new Map() },
+      { accepted: [], unleased: [], parked: [], earlier: new Map() },
       new Set(),
       QUIET,
     ]);

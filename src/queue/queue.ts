@@ -118,16 +118,19 @@ export type OwnLane = {
 
 export type AcceptedEvent = { id: EventId; dispatchCount: number };
 
-/** Endpoints with dispatches that were neither leased nor parked, and may be claimed. */
-export type Unleased = { unleased: EndpointId[] };
+/** Where accepted dispatches are that were not leased. */
+export type Unleased = {
+  /** Endpoints with dispatches that were neither leased nor parked, and may be claimed. */
+  unleased: EndpointId[];
+  /** Endpoints for which some were parked. */
+  parked: EndpointKey[];
+};
 
 export type Acceptance = Unleased & {
   /** The events that now exist; one whose idempotency key was used before is not among them. */
   accepted: AcceptedEvent[];
   /** Their dispatches, if they were leased to this process; the first event's first. */
   leased: LeasedDispatch[];
-  /** Endpoints for which some were parked. */
-  parked: EndpointKey[];
 };
 
 /** The event that used an idempotency key before. */

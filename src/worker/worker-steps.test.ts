@@ -72,7 +72,11 @@ describe("a worker", () => {
     const [lanes] = at.watched;
     assert.ok(lanes instanceof Lanes);
     assert.equal(lanes.backlogs, 1);
-    const given = await at.worker.acceptUnleased(async (endpoints) => ({ unleased: [], endpoints }));
+    const given = await at.worker.acceptUnleased(async (endpoints) => ({
+      unleased: [],
+      parked: [],
+      endpoints,
+    }));
     assert.deepEqual(given.endpoints, [own]);
     const [dispatch] = dispatches(1);
     assert.ok(dispatch !== undefined);
@@ -91,11 +95,21 @@ describe("a worker", () => {
     );
   });
 
+  it("lines up behind what an array's commit has parked, though its lane was opened meanwhile", async () => {
+    await at.takeSlots({ isAlone: false });
+    const parked = [own, foreign].map((endpointId) => ({ tenantId, endpointId }));
+    await at.worker.acceptUnleased(async (endpoints) => {
+      assert.deepEqual(endpoints, []);
+      return { unleased: [], parked };
+    });
+    assert.deepEqual((await at.accept({})).parked, [own]);
+  });
+
   it("sends what it accepts behind what came into the table unleased, once a look has found that", async () => {
     await at.takeSlots();
     for (const note of [
       () => at.accept({ unleased: [own] }),
-      () => at.worker.acceptUnleased(async () => ({ unleased: [own] })),
+      () => at.worker.acceptUnleased(async () => ({ unleased: [own], parked: [] })),
     ]) {
       const before = at.sending.length;
       await note();

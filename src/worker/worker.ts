@@ -9,6 +9,7 @@ import type { Outbox } from "../events/outbox.ts";
 import type {
   Acceptance,
   DispatchQueue,
+  EndpointKey,
   EventAtEndpoint,
   LeasedDispatch,
   OwnLane,
@@ -144,6 +145,8 @@ class LaneWorker implements Worker {
 
   async acceptUnleased<T extends Unleased>(work: (parked: EndpointId[]) => Promise<T>): Promise<T> {
     const accepted = await work(this.#lanes.backlogged(this.#slots.owned()));
+    // A lane that was backlogged may have been opened meanwhile, by a pull that had found all.
+    this.#lineUpBehind(accepted.parked);
     this.#catchUp.note(accepted.unleased, this.#slots.owned());
     return accepted;
   }
@@ -189,16 +192,21 @@ class LaneWorker implements Worker {
   }
 
   #take({ leased, parked, unleased }: Acceptance): void {
-    const { clock } = this.#services;
-    const own = this.#slots.owned();
-    for (const endpoint of parked) {
-      if (own.has(slotOf(endpoint.endpointId))) this.#lanes.foundBacklog(endpoint, clock.nowMs());
-    }
+    this.#lineUpBehind(parked);
     const { entering, refused } = this.#catchUp.enter(leased);
     this.#park(refused);
     this.#takeLeased(entering);
     if (entering.length < leased.length) this.#claims.wake();
-    this.#catchUp.note(unleased, own);
+    this.#catchUp.note(unleased, this.#slots.owned());
+  }
+
+  /** What comes later to these endpoints starts behind what is parked. */
+  #lineUpBehind(parked: readonly EndpointKey[]): void {
+    const own = this.#slots.owned();
+    for (const endpoint of parked) {
+      if (own.has(slotOf(endpoint.endpointId)))
+        this.#lanes.foundBacklog(endpoint, this.#services.clock.nowMs());
+    }
   }
 
   #park(dispatches: readonly LeasedDispatch[]): void {

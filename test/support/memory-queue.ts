@@ -96,8 +96,8 @@ export class MemoryQueue implements DispatchQueue {
       throw new KeyReusedError();
     }
     this.handovers.push(...handOver);
-    const { accepted, unleased } = this.#insertAll(free, { lease: null, parked });
-    return { accepted, unleased, earlier };
+    const { leased: _none, ...accepted } = this.#insertAll(free, { lease: null, parked });
+    return { ...accepted, earlier };
   }
 
   async findEarlier(events: readonly NewEvent[]): Promise<Map<EventId, EarlierEvent>> {

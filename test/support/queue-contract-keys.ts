@@ -99,6 +99,7 @@ export function describeKeys(open: () => Promise<QueueUnderTest>): void {
       assert.deepEqual(await queue.acceptParts([[again], [fresh]], { parked: [] }), {
         accepted: [acceptedOf(fresh)],
         unleased: [one.endpointId],
+        parked: [],
         earlier: new Map([[again.id, { ...acceptedOf(first), sameContent: true }]]),
       });
       assert.deepEqual(await claimedIds(), [first.id, fresh.id]);

@@ -242,6 +242,7 @@ describe("events of several tenants", () => {
     assert.deepEqual(await queue.acceptParts([[first], [other, repeated]], parts), {
       accepted: [first, other].map(({ id }) => ({ id, dispatchCount: 1 })),
       unleased: [othersRows.endpointId],
+      parked: [{ tenantId: rows.tenantId, endpointId: rows.endpointId }],
       earlier: new Map([[repeated.id, { id: first.id, dispatchCount: 1, sameContent: true }]]),
     });
     assert.deepEqual(await sql("SELECT id FROM postern.handovers"), [{ id: away.id }]);

@@ -8,6 +8,7 @@ import {
   KeyReusedError,
   type AcceptedEvent,
   type DispatchQueue,
+  type EndpointKey,
   type NewEvent,
   type OutboxEvent,
 } from "../queue.ts";
@@ -147,17 +148,19 @@ async function acceptParts(
   options: Parameters<typeof acceptEvents>[2],
 ): ReturnType<DispatchQueue["acceptParts"]> {
   const accepted: AcceptedEvent[] = [];
-  const endpoints = new Set<EndpointId>();
+  const unleasedAt = new Set<EndpointId>();
+  const parkedAt = new Map<EndpointId, EndpointKey>();
   for (const part of parts) {
     const acceptance = await acceptEvents(transaction, part, options);
     accepted.push(...acceptance.accepted);
-    for (const id of acceptance.unleased) endpoints.add(id);
+    for (const id of acceptance.unleased) unleasedAt.add(id);
+    for (const endpoint of acceptance.parked) parkedAt.set(endpoint.endpointId, endpoint);
   }
-  const unleased = [...endpoints];
+  const [unleased, parked] = [[...unleasedAt], [...parkedAt.values()]];
   const isNew = new Set(accepted.map(({ id }) => id));
   const others = parts.flat().filter(({ id }) => !isNew.has(id));
-  if (others.length === 0) return { accepted, unleased, earlier: new Map() };
+  if (others.length === 0) return { accepted, unleased, parked, earlier: new Map() };
   const earlier = await findEarlierEvents(transaction, others);
   if (others.some(({ id }) => earlier.get(id)?.sameContent !== true)) throw new KeyReusedError();
-  return { accepted, unleased, earlier };
+  return { accepted, unleased, parked, earlier };
 }
