@@ -122,10 +122,16 @@ export async function startProgram(args: readonly string[], env: Environment, ma
     output,
     async call(method, path, options = {}) {
       const { as = OWNER } = options;
-      return request(`${url}${path}`, method, {
-        ...options,
-        token: as === null ? null : await issueTestToken(env, as),
-      });
+      const token = as === null ? null : await issueTestToken(env, as);
+      try {
+        return await request(`${url}${path}`, method, { ...options, token });
+      } catch (error) {
+        // Why a program has ended that should live on, only its own words say.
+        const end = child.exitCode ?? child.signalCode;
+        if (error instanceof Error && end !== null)
+          error.message += `; the program ended with ${end}:\n${output().slice(-3000)}`;
+        throw error;
+      }
     },
     signal: (signal) => void child.kill(signal),
     async end(signal) {
