@@ -24,7 +24,7 @@ import { BROUGHT } from "../shards/move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
 import { tlsParameterFault } from "../database/tls-parameters.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { every } from "../shared/every.ts";
+import { makeRepeated } from "../shared/every.ts";
 import { messageOf } from "../shared/message-of.ts";
 import type { TenantId } from "../shared/id.ts";
 import { withinLimit } from "../shared/time-limit.ts";
@@ -276,31 +276,30 @@ async function withLock(
   work: () => Promise<void>,
 ): Promise<void> {
   const client = await db.connect();
-  const working = new AbortController();
+  let isOver = false;
   const lost = (): void => {
-    if (working.signal.aborted) return;
-    working.abort();
+    if (isOver) return;
+    isOver = true;
     endHalfWay(tenantId, `the connection to ${name} that keeps other commands away is lost`);
   };
-  const isThere = (): Promise<unknown> =>
-    withinLimit(client.query("SELECT"), ANSWER_LIMIT_MS, () => new Error("no answer"));
+  // A host that is gone ends no connection.
+  const look = makeRepeated(
+    LOOK_EVERY_MS,
+    async () => {
+      await withinLimit(client.query("SELECT"), ANSWER_LIMIT_MS, () => new Error("no answer"));
+    },
+    lost,
+  );
   try {
     if (!(await tryLockMove(client, tenantId))) {
       throw new ConfigError(`Another command is moving ${tenantId}.\nWait until it has ended.`);
     }
     client.on("error", lost);
-    // A host that is gone ends no connection.
-    const watching = every(LOOK_EVERY_MS, async () => void (await isThere()), {
-      signal: working.signal,
-      failed: lost,
-    });
-    try {
-      await work();
-    } finally {
-      working.abort();
-      await watching;
-    }
+    look.start();
+    await work();
   } finally {
+    isOver = true;
+    await look.stop();
     client.off("error", lost).release(true);
   }
 }

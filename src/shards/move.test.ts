@@ -119,13 +119,19 @@ describe("a move that is undone", () => {
   });
 });
 
-it("behind its switch lets the tenant in with its replays, and deletes what is left in the source", async () => {
-  await fenceBoth();
-  const onTheWay = newEventId();
+/** The id of an event that waits to be handed over, with a key that was claimed in the source. */
+async function keyOnTheWay() {
+  const id = newEventId();
   await source.pool.query(
     "UPDATE postern.handovers SET key = 'a', claimed = true, id = $1 WHERE tenant_id = $2",
-    [onTheWay, acme],
+    [id, acme],
   );
+  return id;
+}
+
+it("behind its switch lets the tenant in with its replays, and deletes what is left in the source", async () => {
+  await fenceBoth();
+  const onTheWay = await keyOnTheWay();
   await target.pool.query("UPDATE postern.idempotency_keys SET event_id = $1", [onTheWay]);
   await target.pool.query("UPDATE postern.endpoints SET moving = true, unsettled = false");
   await target.pool.query("DELETE FROM postern.replays; DELETE FROM postern.storage_exports");
@@ -151,11 +157,7 @@ it("behind its switch lets the tenant in with its replays, and deletes what is l
 
 it("behind its switch leaves alone what the target has had since an earlier command let the tenant in", async () => {
   await fenceBoth();
-  const onTheWay = newEventId();
-  await source.pool.query(
-    "UPDATE postern.handovers SET key = 'a', claimed = true, id = $1 WHERE tenant_id = $2",
-    [onTheWay, acme],
-  );
+  const onTheWay = await keyOnTheWay();
   await directory.pool.query("UPDATE postern.tenant_moves SET switched = true, replays = $1", [
     await readReplays(source.pool, acme),
   ]);

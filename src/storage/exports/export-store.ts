@@ -159,8 +159,8 @@ export async function listExports(
 }
 
 /**
- * Leases an unleased unfinished export; null if there is none. It is the oldest of the
- * tenant whose exports were worked on longest ago: nobody waits for another's second.
+ * Leases an unleased unfinished export; null if there is none. Tenants take turns: it is
+ * the oldest one of the tenant whose exports were worked on longest ago.
  */
 export async function claimExport(db: Db, leaseOwner: string, leaseMs: number): Promise<LeasedExport | null> {
   const { rows } = await db.query<LeasedRow>(
