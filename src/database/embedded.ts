@@ -214,6 +214,7 @@ function never(): Promise<never> {
 
 async function createDatabase(login: Login, port: number): Promise<void> {
   const client = new Client({ connectionString: urlOf(login, port, "postgres") });
+  client.on("error", () => undefined);
   await client.connect();
   try {
     const found = await client.query("SELECT 1 FROM pg_database WHERE datname = $1", [DATABASE]);

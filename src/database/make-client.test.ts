@@ -4,7 +4,7 @@ import type { Client as PlainClient } from "pg";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { type Pretended, pretend, sayHost } from "../../test/support/pretended-server.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import { endSessions } from "../../test/support/sessions.ts";
+import { endSessions, sessions } from "../../test/support/sessions.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { isCutOff } from "./cut-off.ts";
 import { hostsOf } from "./hosts.ts";
@@ -41,6 +41,28 @@ describe("a client", () => {
     assert.deepEqual(await ask(client), answer());
     await client.end();
   });
+
+  for (const told of ["a promise", "a call"]) {
+    it(`that is ended in the moment it connects ends nothing else, told by ${told}`, async () => {
+      const name = `ended at once, told by ${told}`;
+      const { Client, connection } = clientFor(database.url, undefined);
+      const client = new Client({ ...connection, application_name: name });
+      const ended = new Promise<void>((resolve) => client.once("end", () => resolve()));
+      const connected = new Promise<unknown>((resolve, reject) => {
+        if (told === "a promise") client.connect().then(resolve, reject);
+        else client.connect((error: Error | null) => (error === null ? resolve(null) : reject(error)));
+      });
+      // A process that stood still reads all that came meanwhile at once: "ready" and the end.
+      client.connection.once("authenticationSASLContinue", () => client.connection.stream.pause());
+      const isIdle = "SELECT FROM pg_stat_activity WHERE application_name = $1 AND state = 'idle'";
+      await eventually(async () => (await database.pool.query(isIdle, [name])).rowCount === 1);
+      await endSessions(database.pool, { name });
+      await eventually(async () => (await sessions(database.pool, { name })).length === 0);
+      client.connection.stream.resume();
+      await connected;
+      await ended;
+    });
+  }
 
   it("of several hosts connects to the one that accepts writes, told by a promise or a call", async () => {
     const { open, url, Client } = await listThat();

@@ -26,8 +26,15 @@ export function clientFor(
   return { Client: followingClient(hosts), connection: connectTo(first?.url ?? url, role) };
 }
 
-/** Notes why it could not connect. */
+/** Notes why it could not connect. Its loss fails what runs on it, and never ends the process. */
 class OpeningClient extends Client {
+  constructor(config?: ClientConfig) {
+    super(config);
+    // Without a listener the process would end: a server may end the connection with the very
+    // words that open it, before whoever waits for it can listen.
+    this.on("error", () => undefined);
+  }
+
   override connect(): Promise<Client>;
   override connect(connected: Connected): void;
   override connect(connected?: Connected): Promise<Client> | void {
@@ -57,12 +64,6 @@ function followingClient(hosts: Hosts): Constructor {
 
 function makeFollowingClient(hosts: Hosts): Constructor {
   return class extends OpeningClient {
-    constructor(config?: ClientConfig) {
-      super(config);
-      // A connection that breaks between the connect and its first use has no other listener yet.
-      this.on("error", () => undefined);
-    }
-
     protected override async open(): Promise<Client> {
       const probe = await hosts.pick();
       // The caller who waited for this connection has given up meanwhile.

@@ -73,12 +73,7 @@ export function createPool(options: PoolOptions): Pool {
     if (pool.ending) return;
     options.log?.warn(`A database connection was lost while idle: ${error.message}`);
   });
-  // pg-pool listens for errors only on idle clients; without this, the loss of one that is checked out
-  // and between two queries would be an unhandled 'error' event and end the process.
-  pool.on("connect", (client) => {
-    client.on("error", () => undefined);
-    refuseUnreplicated(client);
-  });
+  pool.on("connect", refuseUnreplicated);
   return pool;
 }
 

@@ -48,7 +48,6 @@ async function withClient(
     connectionTimeoutMillis: connectionTimeoutMs,
     query_timeout: connectionTimeoutMs,
   });
-  client.on("error", () => undefined);
   await client.connect();
   try {
     await work(client);

@@ -38,8 +38,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   });
   const ended = new Promise<void>((resolve) => {
     client.once("end", () => resolve());
-    // An error is followed by the end; without a listener it would end the process.
-    client.on("error", () => undefined);
   });
   refuseUnreplicated(client);
   client.on("notification", ({ payload = "" }) => onNotify?.(payload));
