@@ -129,8 +129,8 @@ export async function countOutcomes(db: Db, { tenantId, id }: Run): Promise<numb
         ) AS d
       ), counted AS (
         UPDATE postern.replays r SET delivered = r.delivered + made.delivered, failed = r.failed + made.failed,
-          counted_to = coalesce(made.last, r.counted_to)
-        FROM made WHERE r.tenant_id = $1 AND r.id = $2
+          counted_to = made.last
+        FROM made WHERE r.tenant_id = $1 AND r.id = $2 AND made.last IS NOT NULL
       )
       SELECT count AS pending FROM pending`,
     [tenantId, id],

@@ -231,10 +231,28 @@ describe("a step of a replay", () => {
     await pend(id, 1);
     await step();
     assert.equal((await rowOf(id)).status, "running");
-    await assertGivenBack(id, 200);
+    await assertGivenBack(id, 2000);
     await sql("DELETE FROM postern.dispatches");
     await step();
     assert.equal((await rowOf(id)).status, "finished");
+  });
+
+  it("does not wait for an endpoint that another holds, so no other replay does", async () => {
+    await seedEvents(database.pool, { endpoint: endpointId, count: 1 });
+    const id = await request();
+    const holder = await database.pool.connect();
+    try {
+      await holder.query("BEGIN");
+      await holder.query("SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE", [endpointId]);
+      assert.deepEqual(await step(), { failures: [], lines: [] });
+      await assertGivenBack(id, 1000);
+      assert.deepEqual(pages, []);
+    } finally {
+      await holder.query("ROLLBACK");
+      holder.release();
+    }
+    await step();
+    assert.equal(pages.length, 1);
   });
 
   it("ends as failed when its endpoint is deleted and nothing is pending any more", async () => {

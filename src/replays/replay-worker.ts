@@ -13,6 +13,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Db, Pool } from "../database/pool.ts";
+import { isLockConflict } from "../database/passing-errors.ts";
 import { BY_INDEX, type TenantPool } from "../database/tenant-pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { lockTarget } from "../endpoints/send-target.ts";
@@ -42,6 +43,9 @@ const IDLE_ROUNDS = 5;
 const IDLE_MS = 800;
 /** An endpoint may stay disabled for days. */
 const DISABLED_MS = 2000;
+/** All tenants' replays have their turns one behind the other: none waits for what another has locked. */
+const LOCK_TIMEOUT_MS = 50;
+const LOCKED_MS = 1000;
 /** Events of a page, and how many may be pending when the next is added. */
 const PAGE = 500;
 const LOW = 250;
@@ -74,7 +78,7 @@ export function makeReplayWorker(services: ReplayWorkerServices): { start(): voi
         return;
       }
       idleRounds = 0;
-      const step = await stepOf(services, run);
+      const step = await stepOf(services, run).catch(waitForLocks);
       if (step.kind === "over") await finish(services, run, step.error);
       else await releaseReplay(db, run, step.kind === "more" ? 0 : step.ms);
     }
@@ -88,18 +92,23 @@ export function makeReplayWorker(services: ReplayWorkerServices): { start(): voi
   return makeRepeated(POLL_MS, work, failed);
 }
 
+function waitForLocks(error: unknown): Step {
+  if (!isLockConflict(error)) throw error;
+  return { kind: "waiting", ms: LOCKED_MS };
+}
+
 /** One page at most. A replay that is over, or another's by now, counts as waiting. */
 async function stepOf({ tenants, addDispatches }: ReplayWorkerServices, run: Run): Promise<Step> {
   return tenants.of(run.tenantId).transaction(async (transaction): Promise<Step> => {
-    await transaction.query(BY_INDEX);
+    await transaction.query(`${BY_INDEX}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     const replay = await lockRun(transaction, run);
     if (replay === null) return WAITING;
     const pending = await countOutcomes(transaction, run);
     const target = await lockTarget(transaction, run);
     if (target === null) return pending > 0 ? WAITING : { kind: "over", error: "endpoint_deleted" };
-    if (replay.isFed) return pending > 0 ? WAITING : { kind: "over", error: null };
+    if (replay.isFed && pending === 0) return { kind: "over", error: null };
     if (!target.enabled) return { kind: "waiting", ms: DISABLED_MS };
-    if (pending > LOW) return WAITING;
+    if (replay.isFed || pending > LOW) return WAITING;
     const { candidates, isAll } = await readCandidates(transaction, replay, {
       after: replay.after,
       most: PAGE,
