@@ -107,6 +107,69 @@ describe("the room for events being accepted", () => {
   });
 });
 
+describe("the room where tenants have filled it whose events wait", () => {
+  const refused = ["too_many_requests", 1];
+
+  for (const sick of [1, 2, 10, 100]) {
+    it(`is there for another, and for no more of theirs: ${sick} of them`, async () => {
+      const { publish, commits } = publisher();
+      const ofEach = MOST_EVENTS / sick;
+      const waiting = Array.from({ length: sick }, (_, n) =>
+        Array.from({ length: Math.ceil(ofEach / 1000) }, () =>
+          publish(events(Math.min(ofEach, 1000)), tenant(`sick-${n}`)),
+        ),
+      );
+      // More than they ever have under way, as those of a healthy tenant end.
+      for (let round = 0; round < 30; round++) {
+        assert.deepEqual(await refusal(publish(EVENT, tenant("sick-0"))), refused);
+        const taken = commits.length;
+        const accepted = publish(events(400), acme);
+        commits[taken]?.end();
+        assert.equal((await accepted).length, 400);
+      }
+      assert.deepEqual(
+        await refusal(
+          publish(
+            [
+              { ...EVENT, tenant_id: "sick-0" },
+              { ...EVENT, tenant_id: "acme" },
+            ],
+            null,
+          ),
+        ),
+        refused,
+      );
+      for (const { end } of commits) end();
+      await Promise.all(waiting.flat());
+      const again = publish(EVENT, tenant("sick-0"));
+      commits.at(-1)?.end();
+      assert.equal((await again).length, 1);
+    });
+  }
+
+  it("is counted by the characters of their events too", async () => {
+    const { publish, commits } = publisher();
+    const large = { type: EVENT.type, data: { text: "x".repeat(MOST_CHARACTERS / 32) } };
+    const waiting = Array.from({ length: 31 }, () => publish(large, tenant("sick")));
+    // Many more events, and less in all.
+    waiting.push(...Array.from({ length: 40 }, () => publish(events(10), acme)));
+    assert.deepEqual(await refusal(publish([large, large], tenant("sick"))), refused);
+    waiting.push(publish(large, acme));
+    for (const { end } of commits) end();
+    await Promise.all(waiting);
+  });
+
+  it("ends as well, whoever asks: half as much again", async () => {
+    const { publish, commits } = publisher();
+    const waiting = Array.from({ length: 30 }, (_, n) =>
+      publish(events(1000), tenant(n < 20 ? "sick" : `other-${n}`)),
+    );
+    assert.deepEqual(await refusal(publish(EVENT, acme)), refused);
+    for (const { end } of commits) end();
+    await Promise.all(waiting);
+  });
+});
+
 describe("a publish whose commit is silent", () => {
   it("is answered after eight seconds, and keeps its room until the commit ends", async (test) => {
     test.mock.timers.enable({ apis: ["setTimeout"] });

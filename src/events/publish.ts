@@ -3,13 +3,11 @@ import type { NewEvent } from "../queue/queue.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
-import { checkEvents, sizeOfBodies } from "./checked-events.ts";
+import { AcceptingRoom } from "./accepting-room.ts";
+import { checkEvents } from "./checked-events.ts";
 import type { LiveCatalog } from "./live-catalog.ts";
 import type { PublishInput } from "./publish-input.ts";
 
-/** Events being accepted at once, and the characters of their bodies; beyond, producers get 429. */
-const MAX_ACCEPTING = 20_000;
-const MAX_ACCEPTING_BODY_SIZE = 64 * 1024 * 1024;
 /**
  * A producer is answered within so long, even by a database or a stream that
  * is silent: then with 503, and whether the event was accepted is open. Longer
@@ -38,22 +36,15 @@ export type Publisher = {
 export type MakeDurable = (events: NewEvent[]) => Promise<Published[]>;
 
 export function makePublisher(catalog: LiveCatalog, makeDurable: MakeDurable): Publisher {
-  let accepting = 0;
-  let acceptingBodySize = 0;
+  const room = new AcceptingRoom();
   return {
     async publish(input, sessionTenant, traceparent) {
       const events = checkEvents(input, sessionTenant, catalog.current());
       if (traceparent !== undefined) for (const event of events) event.traceparent = traceparent;
-      const bodySize = events.reduce((sum, event) => sum + sizeOfBodies(event), 0);
-      if (accepting + events.length > MAX_ACCEPTING || acceptingBodySize + bodySize > MAX_ACCEPTING_BODY_SIZE)
-        throw new Refusal("too_many_requests", { retryAfterS: 1 });
-      accepting += events.length;
-      acceptingBodySize += bodySize;
+      const giveBack = room.take(events);
+      if (giveBack === null) throw new Refusal("too_many_requests", { retryAfterS: 1 });
       // After a timeout, events keep their room until their commit has succeeded or failed.
-      const finished = makeDurable(events).finally(() => {
-        accepting -= events.length;
-        acceptingBodySize -= bodySize;
-      });
+      const finished = makeDurable(events).finally(giveBack);
       return withinLimit(
         finished,
         ANSWER_LIMIT_MS,
