@@ -373,8 +373,21 @@ describe("a watcher of the log", () => {
     assert.equal(of.mock.callCount(), 0);
   });
 
-  it("is refused where 200 of all tenants watch in this process", async () => {
-    for (let n = 0; n < 20; n++) for (let m = 0; m < 10; m++) await watch(ALL, tenant(`tenant-${n}`));
-    await assert.rejects(watch(), isTooMany);
+  it("is refused where 200 of all tenants watch in this process, and none has two more than its own", async () => {
+    for (let n = 0; n < 50; n++) for (let m = 0; m < 4; m++) await watch(ALL, tenant(`tenant-${n}`));
+    await assert.rejects(watch(ALL, tenant("tenant-0")), isTooMany);
+  });
+
+  it("has its stream ended where all places are taken, for another tenant that has fewer", async () => {
+    let ended = 0;
+    const sink = { hasRoom: () => true, send: nothing, skip: nothing, end: () => void ended++ };
+    const longest = await tail.watch(tenant("tenant-0"), ALL, sink);
+    for (let m = 1; m < 10; m++) await watch(ALL, tenant("tenant-0"));
+    for (let n = 1; n < 20; n++) for (let m = 0; m < 10; m++) await watch(ALL, tenant(`tenant-${n}`));
+    await watch();
+    const { values } = await metrics.logWatchers.get();
+    assert.deepEqual([ended, values.map(({ value }) => value)], [1, [200]]);
+    longest();
+    await assert.rejects(watch(ALL, tenant("tenant-0")), isTooMany);
   });
 });

@@ -14,6 +14,7 @@ import { isMisrouted } from "../database/residence.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { every, pause } from "../shared/every.ts";
 import type { TenantId } from "../shared/id.ts";
+import { Places } from "../shared/places.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -36,8 +37,7 @@ const FLUSH_EVERY_MS = 200;
 const MOST_AT_ONCE = 10;
 const NOTE_EVERY_MS = 10_000;
 const LISTEN_LIMIT_MS = 5000;
-const MAX_OF_TENANT = 10;
-const MAX_IN_PROCESS = 200;
+const MAX_WATCHERS = { total: 200, ofKey: 10 };
 /** Of a tenant, from one flush to the next; what comes beyond is skipped. */
 const MAX_WAITING = 2000;
 const RETRY_AFTER_S = 10;
@@ -50,11 +50,11 @@ export type TailSink = {
   send(deliveries: readonly Delivery[]): void;
   /** Rows that may have matched and are not sent; null if their number is unknown. */
   skip(count: number | null): void;
-  /** Nothing more comes: the tenant lives in another database now, where it can be watched. */
+  /** Nothing more comes: another tenant needs the place, or this one lives in another database now, where it can be watched. */
   end(): void;
 };
 
-type Watcher = { filter: TailFilter; sink: TailSink; skipped: number | null };
+type Watcher = { filter: TailFilter; sink: TailSink; skipped: number | null; giveBack: () => void };
 type Running = { opened: Promise<void>; stop(): Promise<void> };
 type Watched = Waiting & { watchers: Set<Watcher> };
 
@@ -70,6 +70,7 @@ type Services = {
 export class LogTail {
   readonly #services: Services;
   readonly #id = randomUUID();
+  readonly #places = new Places<TenantId>(MAX_WATCHERS);
   readonly #tenants = new Map<TenantId, Watched>();
   /** Notes that are being taken back: one that is made meanwhile would go with them. */
   readonly #ending = new Map<TenantId, Promise<void>>();
@@ -82,17 +83,21 @@ export class LogTail {
 
   /**
    * From its answer on, the sink gets what is added; the answer ends that.
-   * Refuses an eleventh watcher of a tenant and a 201st of the process.
+   * Refuses an eleventh watcher of a tenant, and a 201st of the process
+   * unless another tenant has two more than this one: then one of those ends.
    */
   async watch(tenantId: TenantId, filter: TailFilter, sink: TailSink): Promise<() => void> {
+    const end = (): void => this.#end(tenantId, watcher);
+    const giveBack = this.#places.take(tenantId, () => {
+      end();
+      sink.end();
+    });
+    if (giveBack === null) throw new Refusal("too_many_requests", { retryAfterS: RETRY_AFTER_S });
+    const watcher: Watcher = { filter, sink, skipped: 0, giveBack };
     const known = this.#tenants.get(tenantId) ?? { watchers: new Set(), waiting: [], omitted: 0 };
-    if (known.watchers.size >= MAX_OF_TENANT || this.#count() >= MAX_IN_PROCESS)
-      throw new Refusal("too_many_requests", { retryAfterS: RETRY_AFTER_S });
-    const watcher: Watcher = { filter, sink, skipped: 0 };
     known.watchers.add(watcher);
     this.#services.metrics.logWatchers.inc();
     this.#tenants.set(tenantId, known);
-    const end = (): void => this.#end(tenantId, watcher);
     try {
       this.#running ??= this.#start();
       const late = (): Error =>
@@ -113,15 +118,10 @@ export class LogTail {
     await this.#stop();
   }
 
-  #count(): number {
-    let count = 0;
-    for (const { watchers } of this.#tenants.values()) count += watchers.size;
-    return count;
-  }
-
   #end(tenantId: TenantId, watcher: Watcher): void {
     const known = this.#tenants.get(tenantId);
     if (known?.watchers.delete(watcher) !== true) return;
+    watcher.giveBack();
     this.#services.metrics.logWatchers.dec();
     if (known.watchers.size > 0) return;
     this.#tenants.delete(tenantId);

@@ -19,6 +19,7 @@ import { CLIENT_LEASE_MS, type EndedLease, type FetchedDispatch } from "../queue
 import type { FetchWaits } from "../queue/fetch-waits.ts";
 import type { CompletedLease, EndpointKey } from "../queue/queue.ts";
 import type { DeliveryId, EndpointId, EventId, ReplayId, TenantId } from "../shared/id.ts";
+import { Places } from "../shared/places.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
@@ -28,8 +29,7 @@ import { completeFetched, type FetchedOutcome } from "./fetched.ts";
 
 /** Of the bodies of one lease, together; a single one may be larger. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-const MAX_WAITING_OF_TENANT = 20;
-const MAX_WAITING = 500;
+const MAX_WAITING = { total: 500, ofKey: 20 };
 const RETRY_AFTER_S = 5;
 const LOCKED_PAUSE_MS = 100;
 
@@ -91,7 +91,7 @@ type Wanted = { limit: number; waitMs: number; signal: AbortSignal };
 
 export class Fetches {
   readonly #services: FetchServices;
-  readonly #waiting = new Map<TenantId, number>();
+  readonly #waiting = new Places<TenantId>(MAX_WAITING);
   readonly #closing = new AbortController();
 
   constructor(services: FetchServices) {
@@ -103,7 +103,9 @@ export class Fetches {
     if (id === null) throw new Refusal("not_found");
     const endpoint = { tenantId, endpointId: id };
     if (wanted.waitMs === 0) return this.#leaseNow(endpoint, wanted);
-    return this.#inTurn(tenantId, () => this.#leaseSoon(endpoint, wanted));
+    return this.#whileWaiting(tenantId, (left) =>
+      this.#leaseSoon(endpoint, { ...wanted, signal: AbortSignal.any([wanted.signal, left]) }),
+    );
   }
 
   async acknowledge(
@@ -135,21 +137,18 @@ export class Fetches {
     this.#closing.abort();
   }
 
-  async #inTurn<T>(tenantId: TenantId, work: () => Promise<T>): Promise<T> {
+  /** One that leaves its place to another tenant's gets an empty answer, as at the end of its wait. */
+  async #whileWaiting<T>(tenantId: TenantId, work: (left: AbortSignal) => Promise<T>): Promise<T> {
     const { pullWaiting } = this.#services.metrics;
-    const ofTenant = this.#waiting.get(tenantId) ?? 0;
-    const all = this.#waiting.values().reduce((sum, count) => sum + count, 0);
-    if (ofTenant >= MAX_WAITING_OF_TENANT || all >= MAX_WAITING)
-      throw new Refusal("too_many_requests", { retryAfterS: RETRY_AFTER_S });
-    this.#waiting.set(tenantId, ofTenant + 1);
+    const leaving = new AbortController();
+    const giveBack = this.#waiting.take(tenantId, () => leaving.abort());
+    if (giveBack === null) throw new Refusal("too_many_requests", { retryAfterS: RETRY_AFTER_S });
     pullWaiting.inc();
     try {
-      return await work();
+      return await work(leaving.signal);
     } finally {
       pullWaiting.dec();
-      const left = (this.#waiting.get(tenantId) ?? 1) - 1;
-      if (left > 0) this.#waiting.set(tenantId, left);
-      else this.#waiting.delete(tenantId);
+      giveBack();
     }
   }
 

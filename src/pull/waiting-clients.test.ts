@@ -1,6 +1,7 @@
 /** Clients of pull endpoints that wait for events: when they look, what ends their wait, and how many may. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it, type TestContext } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
 import { idsOf, openFetchesAtHand, type FetchesAtHand } from "../../test/support/fetches-at-hand.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { DeliveryId } from "../shared/id.ts";
@@ -86,11 +87,11 @@ describe("a client that waits", () => {
   });
 });
 
-/** Clients whose looks never end until {@link free}. */
-function holdLooks() {
+/** Clients whose looks, where they are held, never end until {@link free}. */
+function holdLooks(isHeld: (name: string) => boolean = () => true) {
   const looks = Promise.withResolvers<never>();
   const db = { query: () => looks.promise, transaction: () => looks.promise };
-  hand.fetches = hand.make({ ...hand.tenants, of: () => db });
+  hand.fetches = hand.make({ ...hand.tenants, of: (id) => (isHeld(id) ? db : hand.tenants.of(id)) });
   const waiting: Promise<unknown>[] = [];
   return {
     wait(name: string): void {
@@ -141,9 +142,32 @@ describe("places of waiting clients", () => {
     const clients = holdLooks();
     for (let n = 0; n < 500; n++) clients.wait(`tenant-${n % 100}`);
     assert.deepEqual(await hand.counted("pullWaiting"), [[500]]);
-    await assert.rejects(hand.lease({ waitMs: 1 }), full);
+    clients.wait("tenant-0");
+    const beyond = clients.last();
+    assert.deepEqual(await hand.counted("pullWaiting"), [[500]]);
     await clients.free();
+    await assert.rejects(Promise.reject(await beyond), full);
     assert.deepEqual(await hand.counted("pullWaiting"), []);
     await assert.rejects(hand.lease({ waitMs: 1 }), /freed/);
+  });
+
+  it("are left by the tenant that has most, with an empty answer, to one that has none", async (test) => {
+    clock(test);
+    const over = Promise.withResolvers<void>();
+    hand.waits.during = async (ms) => {
+      await over.promise;
+      hand.waits.nowMs += ms;
+    };
+    const clients = holdLooks((name) => name !== "acme");
+    for (let n = 0; n < 20; n++) clients.wait("acme");
+    const looks = () => hand.waits.steps.filter((step) => step === "look").length;
+    await eventually(async () => looks() === 20 && hand.waits.steps.filter(Number).length === 20);
+    for (let n = 0; n < 480; n++) clients.wait(`tenant-${n % 48}`);
+    clients.wait("globex");
+    over.resolve();
+    await eventually(async () => (await hand.counted("pullWaiting"))[0]?.[0] === 481);
+    // The one that had to leave has looked no more.
+    assert.equal(looks(), 39);
+    await clients.free();
   });
 });

@@ -345,7 +345,7 @@ export interface paths {
         };
         /**
          * Watch deliveries as they are logged (server-sent events)
-         * @description The event `delivery` has one delivery without bodies, as `GET /api/deliveries` lists it. At most 50 a second are sent; `gap` with `{skipped}` says how many others there were at most, or null where that is not known, and `GET /api/deliveries` has them. A comment comes every 15 seconds. A stream ends after ten minutes, or within 15 seconds after its token expires or its session ends: connect again. At most 10 streams of a tenant and 200 in a process. Read it with `fetch`, since `EventSource` sends no token.
+         * @description The event `delivery` has one delivery without bodies, as `GET /api/deliveries` lists it. At most 50 a second are sent; `gap` with `{skipped}` says how many others there were at most, or null where that is not known, and `GET /api/deliveries` has them. A comment comes every 15 seconds. A stream ends after ten minutes, or within 15 seconds after its token expires or its session ends: connect again. At most 10 streams of a tenant and 200 in a process; when those are taken, the tenant that has most loses one to a tenant with fewer. Read it with `fetch`, since `EventSource` sends no token.
          */
         get: operations["streamDeliveries"];
         put?: never;
