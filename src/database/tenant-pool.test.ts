@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/postgr
 import { eventually } from "../../test/support/eventually.ts";
 import { openTenantPool, type OpenedTenantPool } from "../../test/support/tenant-pool.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import { isPassing } from "./passing-errors.ts";
 import type { Db } from "./pool.ts";
 import { isMisrouted } from "./residence.ts";
 
@@ -133,6 +134,21 @@ describe("reads of tenants", () => {
       assert.equal(await waiting(), "7 7 8 8");
     });
     assert.equal((await Promise.all(reads)).length, 9);
+  });
+
+  it("are refused, as by a database that is away, where those before them take 20 seconds", async (test) => {
+    const pool = open(3);
+    const reads: Promise<unknown>[] = [];
+    await hold(async (waiting) => {
+      reads.push(pool.reading(ACME).query(held(7)));
+      await eventually(async () => (await waiting()) === "7");
+      test.mock.timers.enable({ apis: ["setTimeout"] });
+      const late = pool.reading(ACME).query("SELECT 1");
+      test.mock.timers.tick(20_000);
+      test.mock.timers.reset();
+      await assert.rejects(late, isPassing);
+    });
+    await Promise.all(reads);
   });
 
   it("have the one connection of a pool that has no more", async () => {

@@ -11,7 +11,7 @@
  * answered in order, so a query costs one round trip, as it would alone.
  */
 import { escapeLiteral, type QueryConfig, type QueryResult, type QueryResultRow } from "pg";
-import { makeFairTurns } from "../shared/fair-turns.ts";
+import { makeFairTurns, type Patience } from "../shared/fair-turns.ts";
 import type { TenantId } from "../shared/id.ts";
 import { createPool, type Db, type PoolOptions } from "./pool.ts";
 import { requireHere, type Residence } from "./residence.ts";
@@ -26,6 +26,13 @@ export const BY_INDEX = [
 ]
   .map((setting) => `SET LOCAL ${setting}`)
   .join("; ");
+
+/** The statements of a silent database end one behind the other, each at its own limit. */
+const READ_PATIENCE: Patience = {
+  ms: 20_000,
+  // As the pool says it, and as passing.
+  late: () => new Error("timeout exceeded when trying to connect: the reads before it take too long"),
+};
 
 /** Runs each query, and each transaction, as one tenant. */
 export type TenantDb = Db & {
@@ -53,7 +60,8 @@ export function createTenantPool(options: Omit<PoolOptions, "role">): TenantPool
 } {
   const pool = createPool({ ...options, role: "postern_tenant", pipeline: true });
   const readers = Math.max(1, options.poolSize - 1);
-  const turns = makeFairTurns<TenantId>({ total: readers, share: Math.max(1, Math.floor(readers / 2)) });
+  const share = Math.max(1, Math.floor(readers / 2));
+  const turns = makeFairTurns<TenantId>({ total: readers, share }, READ_PATIENCE);
 
   async function query<Row extends QueryResultRow>(
     begin: string,

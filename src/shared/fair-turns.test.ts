@@ -50,6 +50,26 @@ describe("fair turns", () => {
     await Promise.all(asked);
   });
 
+  it("are waited for no longer than asked, and a wait that is over takes nobody's turn", async (test) => {
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const patience = { ms: 1000, late: () => new Error("too late") };
+    const { started, ask, end } = workOf(makeFairTurns({ total: 1, share: 1 }, patience));
+    const [first, late, alsoLate] = ["a1", "a2", "b1"].map(ask);
+    const refused = [late, alsoLate].map((one) => assert.rejects(Promise.resolve(one), /too late/));
+    await settle();
+    test.mock.timers.tick(999);
+    const inTime = ["a3", "b2"].map(ask);
+    test.mock.timers.tick(1);
+    await Promise.all(refused);
+    for (const name of ["a1", "a3", "b2"]) {
+      assert.equal(started.at(-1), name);
+      // One that has begun takes as long as it takes.
+      test.mock.timers.tick(name === "b2" ? 5000 : 400);
+      await end(name);
+    }
+    assert.deepEqual(await Promise.all([first, ...inTime]), ["a1", "a3", "b2"]);
+  });
+
   it("serve waiting keys in turn, however many requests one has", async () => {
     const { started, ask, end } = workOf(makeFairTurns({ total: 1, share: 1 }));
     const asked = ["a1", "a2", "a3", "b1", "b2", "c1"].map(ask);

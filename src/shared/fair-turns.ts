@@ -1,3 +1,5 @@
+import { withinLimit } from "./time-limit.ts";
+
 /**
  * Turns at something scarce, such as connections, shared by many keys, such as
  * tenants. No key has more than its share at once, and waiting keys are
@@ -9,7 +11,13 @@ export type FairTurns<Key> = {
   run<T>(key: Key, work: () => Promise<T>): Promise<T>;
 };
 
-export function makeFairTurns<Key>({ total, share }: { total: number; share: number }): FairTurns<Key> {
+/** How long one waits for its turn, and the error of one that waited in vain. */
+export type Patience = { ms: number; late: () => Error };
+
+export function makeFairTurns<Key>(
+  { total, share }: { total: number; share: number },
+  patience?: Patience,
+): FairTurns<Key> {
   // Keys with waiting requests in the order of their next turns; a key that was served goes to the end.
   const waiting = new Map<Key, (() => void)[]>();
   const running = new Map<Key, number>();
@@ -36,12 +44,21 @@ export function makeFairTurns<Key>({ total, share }: { total: number; share: num
     startNext();
   }
 
+  function leave(key: Key, start: () => void): void {
+    const left = (waiting.get(key) ?? []).filter((other) => other !== start);
+    if (left.length > 0) waiting.set(key, left);
+    else waiting.delete(key);
+  }
+
   return {
     async run(key, work) {
       const { promise: turn, resolve: start } = Promise.withResolvers<void>();
       waiting.set(key, [...(waiting.get(key) ?? []), start]);
       startNext();
-      await turn;
+      await withinPatience(turn, patience).catch((error: unknown) => {
+        leave(key, start);
+        throw error;
+      });
       try {
         return await work();
       } finally {
@@ -49,4 +66,8 @@ export function makeFairTurns<Key>({ total, share }: { total: number; share: num
       }
     },
   };
+}
+
+function withinPatience(turn: Promise<void>, patience: Patience | undefined): Promise<void> {
+  return patience === undefined ? turn : withinLimit(turn, patience.ms, patience.late);
 }
