@@ -1,4 +1,4 @@
-/** The intake's stream in NATS JetStream. The only file that names its packages; loaded only for an intake. */
+/** The intake's stream in NATS JetStream. It and `nats-connect.ts` alone name its packages; loaded only for an intake. */
 import {
   AckPolicy,
   DiscardPolicy,
@@ -15,16 +15,11 @@ import {
   type StreamInfo,
 } from "@nats-io/jetstream";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  connect,
-  errors,
-  nanos,
-  type NatsConnection,
-  type NodeConnectionOptions,
-} from "@nats-io/transport-node";
+import { errors, nanos, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 import { messageOf } from "../shared/message-of.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { IntakePlace } from "./intake-url.ts";
+import { connectOrClose } from "./nats-connect.ts";
 import {
   ACCEPTED_SUBJECT,
   CONSUMER,
@@ -147,7 +142,7 @@ class NatsStream implements IntakeStream {
   async #run(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        this.#connection = await connect(connectionOptions(this.#place, this.#options.name));
+        this.#connection = await connectOrClose(connectionOptions(this.#place, this.#options.name));
         this.#whyNotConnected = "the connection ended";
         if (this.#isClosed) return await this.#connection.close();
         await this.#makeStream(this.#connection);

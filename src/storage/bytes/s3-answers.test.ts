@@ -4,7 +4,9 @@ import { once } from "node:events";
 import { Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { promisify } from "node:util";
 import { newKey, sha256, signRequest } from "../../../test/support/bucket-contract.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { refusal, startToldStore, type ToldStore } from "../../../test/support/told-store.ts";
 import { NOT_UPLOADED, StoreUnavailableError, type Bucket } from "./bucket.ts";
 import { makeS3Bucket } from "./s3-bucket.ts";
@@ -146,6 +148,19 @@ describe("the bytes of an object", () => {
     const opened = await bucket.get({ key, versionId: "v1" });
     assert.ok(opened.found);
     await assert.rejects(buffer(opened.body), /the object store cannot give all of an object/);
+  });
+
+  it("give their connection back where nobody reads them", { timeout: 10_000 }, async (test) => {
+    const fresh = await startToldStore();
+    test.after(() => fresh.close());
+    const { promise: until, resolve: end } = Promise.withResolvers<void>();
+    test.after(() => end());
+    fresh.answers = [{ body: String(BYTES), headers: { "content-length": "10" }, until }];
+    const opened = await fresh.bucket.get({ key, versionId: "v1" });
+    assert.ok(opened.found);
+    opened.body.destroy();
+    const count = promisify(fresh.server.getConnections.bind(fresh.server));
+    await eventually(async () => (await count()) === 0);
   });
 
   it("are not there where the store says so, and not known where it is another reason", async () => {

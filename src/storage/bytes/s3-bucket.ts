@@ -141,10 +141,14 @@ async function get(
     const input: GetObjectCommandInput = { Bucket: name, Key: key, VersionId: versionId };
     if (range !== undefined) input.Range = `bytes=${range.start}-${range.end}`;
     const found = await client.send(new sdk.GetObjectCommand(input), { abortSignal: answered.signal });
-    if (!(found.Body instanceof Readable)) throw new TypeError("the SDK gave no stream");
+    const { Body: source } = found;
+    if (!(source instanceof Readable)) throw new TypeError("the SDK gave no stream");
+    const body = Readable.from(wholeOf(source), { objectMode: false });
+    // A generator that was never begun ends nothing: an unread object would keep its connection.
+    body.once("close", () => source.destroy());
     const total = /\/([0-9]+)$/.exec(found.ContentRange ?? "")?.[1];
     const size = total === undefined ? (found.ContentLength ?? 0) : Number(total);
-    return { found: true, size, body: Readable.from(wholeOf(found.Body), { objectMode: false }) };
+    return { found: true, size, body };
   } catch (error) {
     if (!isAbsence(error)) throw unavailable("give an object (s3:GetObjectVersion)", error);
   } finally {
