@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { addressKey, callerAddress } from "./caller-address.ts";
 
 describe("callerAddress", () => {
-  const cases: [ip: string, remote: string | undefined, address: string][] = [
+  const cases: [ip: string | undefined, remote: string | undefined, address: string][] = [
     ["203.0.113.7", "203.0.113.7", "203.0.113.7"],
     ["::ffff:203.0.113.7", undefined, "203.0.113.7"],
     ["::ffff:cb00:7107", undefined, "203.0.113.7"],
@@ -17,6 +17,7 @@ describe("callerAddress", () => {
     ["not an address", "10.0.0.9", "10.0.0.9"],
     ["203.0.113.7:4711", "10.0.0.9", "10.0.0.9"],
     ["", undefined, "unknown"],
+    [undefined, undefined, "unknown"],
   ];
   for (const [ip, remoteAddress, address] of cases) {
     it(`of ${JSON.stringify(ip)} is ${address}`, () => {

@@ -1,8 +1,11 @@
 /** The address of a caller: as it is logged, and as it is counted. */
 import { canonicalIp, embeddedIpv4, ipv6Groups } from "../outbound/ip-text.ts";
 
-/** What a request knows of where it came from; `ip` as the framework reads it past trusted proxies. */
-type Source = { ip: string; socket: { remoteAddress?: string | undefined } };
+/**
+ * What a request knows of where it came from; `ip` as the framework reads it past trusted proxies.
+ * Both are undefined where the client was gone before its connection was accepted.
+ */
+type Source = { ip: string | undefined; socket: { remoteAddress?: string | undefined } };
 
 /**
  * Without trusted proxies the other end of the connection. With them the
@@ -11,7 +14,7 @@ type Source = { ip: string; socket: { remoteAddress?: string | undefined } };
  * is no address counts as the proxy's own.
  */
 export function callerAddress({ ip, socket }: Source): string {
-  return plainAddress(ip) ?? plainAddress(socket.remoteAddress ?? "") ?? "unknown";
+  return plainAddress(ip ?? "") ?? plainAddress(socket.remoteAddress ?? "") ?? "unknown";
 }
 
 /** What an address is counted under: IPv4 as it is, IPv6 by its /64, of which one caller has all. */

@@ -87,6 +87,8 @@ function answerErrors(
 ): void {
   const tellOutage = makeOutageLog(app.log);
   app.setErrorHandler((error: Error, request, reply) => {
+    // The client has gone in the middle of its body: nobody hears the answer, and it is no outage.
+    if (request.raw.errored === error) return reply.code(400).send({ error: "Bad Request" });
     countRefusedCall(error, request, auditTally);
     tellOutage(error);
     return answerError(limits.judge(error, request, reply), request, reply);

@@ -1,0 +1,69 @@
+/** Clients that go away in the middle of a request: no fault of Postern's and no outage. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { after, before, describe, it } from "node:test";
+import * as z from "zod";
+import { issueTestToken, OWNER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { sharedSettings, startProgram, type Program } from "./support/program.ts";
+import { open } from "./support/raw-http.ts";
+
+const BODY = '{"url":"https://hooks.example.com/in"}';
+const CLIENTS = 5;
+const endpoints = z.object({ endpoints: z.array(z.unknown()) });
+
+describe("a client that goes away", () => {
+  let database: TestDatabase;
+  let program: Program;
+  let head: string;
+  before(async () => {
+    database = await createTestDatabase();
+    const env = await sharedSettings(database.url, "");
+    program = await startProgram(["api"], env);
+    const lines = ["Host: x", `Authorization: Bearer ${await issueTestToken(env, OWNER)}`];
+    head = `POST /api/webhooks HTTP/1.1\r\n${lines.join("\r\n")}\r\nContent-Length: ${BODY.length}\r\n\r\n`;
+  });
+  after(async () => {
+    await program.end("SIGTERM");
+    await database.drop();
+  });
+
+  /** Clients that have sent these bytes. */
+  async function send(text: string): Promise<Socket[]> {
+    const sockets = Array.from({ length: CLIENTS }, () => open(program.url));
+    await Promise.all(
+      sockets.map(async (socket) => {
+        await once(socket, "connect");
+        await new Promise((resolve) => socket.write(text, resolve));
+      }),
+    );
+    return sockets;
+  }
+  /** Answered behind what has reached the program before. */
+  async function countEndpoints(): Promise<number> {
+    const { status, body } = await program.call("GET", "/api/webhooks");
+    assert.equal(status, 200);
+    return endpoints.parse(body).endpoints.length;
+  }
+  const troubles = () => program.output().match(/.*"level":"(?:warn|error|fatal)".*/g) ?? [];
+
+  it("before its body has come is logged as no outage", async () => {
+    const sockets = await send(head + BODY.slice(0, 10));
+    assert.equal(await countEndpoints(), 0);
+    for (const socket of sockets) socket.resetAndDestroy();
+    assert.equal(await countEndpoints(), 0);
+    assert.deepEqual(troubles(), []);
+  });
+
+  it("before its connection was accepted has its whole request carried out", async () => {
+    // The kernel takes connections and their bytes meanwhile, and then knows no address of theirs.
+    program.signal("SIGSTOP");
+    const sockets = await send(head + BODY);
+    for (const socket of sockets) socket.resetAndDestroy();
+    program.signal("SIGCONT");
+    await eventually(async () => (await countEndpoints()) === CLIENTS);
+    assert.deepEqual(troubles(), []);
+  });
+});
