@@ -1,0 +1,27 @@
+/** Reads where a dispatch goes, also over a database that has just lost the connection. */
+import { isConnectionLoss } from "../database/passing-errors.ts";
+import type { SendTarget, TargetKey } from "../endpoints/send-target.ts";
+import { sleep, type Clock } from "../shared/clock.ts";
+import type { TargetCache } from "./target-cache.ts";
+
+const READ_AGAIN_MS = 500;
+const MAX_READS = 10;
+
+/**
+ * Null for an endpoint that is deleted. Nothing has been sent yet, and a dispatch that fails here keeps its
+ * lease for up to a minute. So the read is made again, for five seconds at most.
+ */
+export async function readTarget(
+  targets: Pick<TargetCache, "get">,
+  key: TargetKey,
+  clock: Clock,
+): Promise<SendTarget | null> {
+  for (let reads = 1; ; reads++) {
+    try {
+      return await targets.get(key);
+    } catch (error) {
+      if (!isConnectionLoss(error) || reads === MAX_READS) throw error;
+      await sleep(clock, READ_AGAIN_MS);
+    }
+  }
+}
