@@ -1,7 +1,15 @@
 /** What the form of an endpoint sets, and what it leaves alone. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { changesOf, inputOf } from "../src/endpoints/endpoint-input.ts";
+import {
+  changesOf,
+  draftOf,
+  hasMore,
+  inputOf,
+  isRate,
+  keptOf,
+  lostPair,
+} from "../src/endpoints/endpoint-input.ts";
 import { catalogFile } from "./support/event-catalog.ts";
 import { codeUrl, describePortal, type Portal } from "./support/portal.ts";
 import { addEndpoint, endpointsOf } from "./support/tenant.ts";
@@ -316,5 +324,67 @@ describe("the changes of an endpoint", () => {
       headers: { "X-Team": "books", "X-Key": "typed" },
       masked_headers: ["x-key"],
     });
+  });
+});
+
+const pair = (key: number, name: string, value: string, isSecret = false) => ({ key, name, value, isSecret });
+
+describe("what an endpoint's form keeps and refuses", () => {
+  const first = {
+    ...inputOf(null),
+    url: "https://example.com/",
+    headers: [pair(0, "X-Key", "[masked]", true), pair(1, "X-Team", "books")],
+  };
+  const [key, team] = first.headers;
+  assert.ok(key !== undefined && team !== undefined);
+
+  it("keeps what was typed, but no secret: one that was there is as it was, and a new one is gone", () => {
+    const headers = [
+      { ...key, value: "typed" },
+      { ...team, value: "films" },
+      pair(2, "X-New", "typed", true),
+      pair(3, " authorization", "typed"),
+    ];
+    const kept = keptOf({ first, input: { ...first, headers } });
+    assert.deepEqual(kept?.input.headers, [key, { ...team, value: "films" }]);
+    assert.deepEqual(draftOf(JSON.parse(JSON.stringify(kept))), kept);
+  });
+
+  it("keeps nothing where only secrets differ, or nothing", () => {
+    assert.equal(keptOf({ first, input: first }), null);
+    assert.equal(keptOf({ first, input: { ...first, headers: [{ ...key, value: "typed" }, team] } }), null);
+  });
+
+  it("takes no draft that lacks a member, or has one of another kind", () => {
+    const { mode: _mode, ...older } = first;
+    for (const other of [
+      null,
+      "draft",
+      {},
+      { first },
+      { first, input: older },
+      { first: older, input: first },
+    ])
+      assert.equal(draftOf(other), null, JSON.stringify(other));
+    assert.equal(draftOf({ first, input: { ...first, headers: {} } }), null);
+    assert.deepEqual(draftOf({ first, input: first }), { first, input: first });
+  });
+
+  it("names the first pair that the request would lose", () => {
+    const [a, b] = [pair(0, "a", "1"), pair(1, "b", "2")];
+    assert.equal(lostPair([a, b, pair(2, " ", "")]), undefined);
+    assert.equal(lostPair([a, pair(2, " ", "3"), pair(3, "a", "4")])?.key, 2);
+    assert.equal(lostPair([a, b, pair(2, " a ", "3")])?.key, 2);
+  });
+
+  it("takes a rate of 1 to 999,999,999, or none", () => {
+    for (const rate of ["", " ", "1", " 20 ", "999999999"]) assert.ok(isRate(rate), rate);
+    for (const rate of ["0", "-1", "1.5", "1e3", "1000000000", "ten"]) assert.ok(!isRate(rate), rate);
+  });
+
+  it("shows at once what most endpoints do not set, where it is set", () => {
+    assert.equal(hasMore(inputOf(null)), false);
+    for (const more of [{ mode: "pull" as const }, { rate: "5" }, { headers: [team] }, { metadata: [team] }])
+      assert.ok(hasMore({ ...inputOf(null), ...more }));
   });
 });

@@ -75,13 +75,16 @@ function causeQuery(cause: string): Pick<LogQuery, "response_status" | "error"> 
 }
 
 /** The export of what is shown, as far as an export can be narrowed. */
-export function exportOf({ range = "24h", endpoint, status, type }: LogSearch, { from, to }: Span) {
+export function exportOf(
+  { range = "24h", from: own, endpoint, status, type }: LogSearch,
+  { from, to }: Span,
+) {
   return {
     open: "new" as const,
     ...(endpoint !== undefined && { endpoint }),
     ...(type !== undefined && { type }),
     ...(status !== undefined && status !== "pending" && { status }),
-    ...(to === null && range !== "1h"
+    ...(own === undefined && range !== "1h"
       ? { range }
       : { from: from.toISOString(), ...(to !== null && { to: to.toISOString() }) }),
   };
