@@ -51,6 +51,8 @@ it("a caller whose turn does not come is told to come again, and keeps no place"
   const { app, preHandler } = makeApp({ logTurnTimeoutMs: 20 });
   const { promise: end, resolve: goOn } = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
+  const closed: Promise<unknown>[] = [];
+  app.addHook("onRequest", async (_request, { raw }) => void closed.push(once(raw, "close")));
   app.get("/held", { preHandler }, async () => {
     begun.resolve();
     await end;
@@ -63,6 +65,9 @@ it("a caller whose turn does not come is told to come again, and keeps no place"
     await begun.promise;
     const refused = await fetch(`${base}/next`);
     assert.deepEqual([refused.status, refused.headers.get("retry-after")], [429, "1"]);
+    await closed[1];
+    // The one that was refused has given back no place but its own.
+    assert.equal((await fetch(`${base}/next`)).status, 429);
     goOn();
     assert.equal((await held).status, 200);
     const statuses = [(await fetch(`${base}/next`)).status, (await fetch(`${base}/next`)).status];

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import type { Environment } from "../config.ts";
 import { startExtraWorkers } from "./extra-workers.ts";
 
 const { execPath } = process;
@@ -9,7 +12,36 @@ afterEach(() => {
   process.execPath = execPath;
 });
 
+/** What one is started with, of these settings. */
+async function environmentOf(env: Environment): Promise<Record<string, string>> {
+  const [program, out] = [temporaryPath("worker"), temporaryPath("environment")];
+  writeFileSync(program, `#!/bin/sh\nenv > ${out}.part && mv ${out}.part ${out}\n`, { mode: 0o755 });
+  process.execPath = program;
+  const { log } = makeKeptLog();
+  const workers = startExtraWorkers(1, { env, databaseUrl: "postgres://embedded", log });
+  try {
+    await eventually(async () => existsSync(out));
+  } finally {
+    await workers.stop();
+  }
+  const names = new Set(["DATABASE_URL", "SHARDS", "HOST", "PORT", "LOG_LEVEL", "POSTERN_EXTRA_WORKER"]);
+  return Object.fromEntries(
+    readFileSync(out, "utf8")
+      .split("\n")
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const)
+      .filter(([name]) => names.has(name)),
+  );
+}
+
 describe("an extra worker", () => {
+  it("has the settings of the process that started it, its database, and no port that others reach", async () => {
+    const env = { HOST: "0.0.0.0", PORT: "8080", LOG_LEVEL: "warn" };
+    const own = { HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "warn", POSTERN_EXTRA_WORKER: "1" };
+    assert.deepEqual(await environmentOf(env), { ...own, DATABASE_URL: "postgres://embedded" });
+    const SHARDS = "eu1=postgres://one|eu2=postgres://two";
+    assert.deepEqual(await environmentOf({ ...env, SHARDS }), { ...own, SHARDS });
+  });
+
   it("that the system does not start is one line of the log, and is tried again", async () => {
     const { log, lines } = makeKeptLog();
     process.execPath = "/nowhere/node";

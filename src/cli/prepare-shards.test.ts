@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { connect, createServer } from "node:net";
+import { pipeline } from "node:stream";
+import { it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
+import { freePort } from "../../test/support/free-port.ts";
+import { joinedShards } from "../../test/support/joined-shards.ts";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { makeSecrets, readConfig } from "../config.ts";
+import { prepareShards } from "./prepare-shards.ts";
+
+const of = joinedShards(["eu1", "eu2"]);
+
+it("a shard that is away is told once, also while it is looked for, and once it is back", async (test) => {
+  const url = new URL(of("eu2").url);
+  const { port: databasePort } = url;
+  const port = await freePort();
+  url.port = String(port);
+  const SHARDS = `eu1=${of("eu1").url}|eu2=${url.href}`;
+  const config = readConfig({ ...makeSecrets(), SHARDS, DATA_DIR: temporaryPath("data") });
+  assert.ok(config.shards !== undefined);
+  const sharded = { ...config, shards: config.shards };
+  const { log, lines } = makeKeptLog();
+  const toldOf = () => lines.filter((line) => line["shard"] === "eu2" && line["level"] !== 20);
+  // A stop waits for the look that is under way.
+  const stopped = await prepareShards(sharded, log);
+  await stopped.stop();
+  const away = { level: 40, shard: "eu2" };
+  assert.deepEqual(toldOf(), [away]);
+  const prepared = await prepareShards(sharded, log);
+  test.after(() => prepared.stop());
+  assert.equal(prepared.url, of("eu1").url);
+  assert.deepEqual([...prepared.absent.keys()], ["eu2"]);
+  const server = createServer((client) => {
+    const database = connect(Number(databasePort), "127.0.0.1");
+    pipeline(client, database, client, () => undefined);
+  });
+  test.after(() => server.close());
+  server.listen(port, "127.0.0.1");
+  await prepared.absent.get("eu2");
+  await eventually(async () => toldOf().length === 3);
+  assert.deepEqual(toldOf(), [away, away, { level: 30, shard: "eu2" }]);
+});
