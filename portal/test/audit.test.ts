@@ -43,6 +43,15 @@ describePortal("the portal's audit log", { env: { RATE_LIMIT_WRITES: "0" } }, (p
     await inspect("audit");
   });
 
+  it("goes up to now where a range is chosen, whatever end an edited link names", async () => {
+    await addEndpoint(portal(), "ranged", "/ranged");
+    const grant = { tenant_id: "ranged" };
+    const { page } = await portal().open("/audit?range=7d&to=2026-01-01T00:00:00.000Z", { grant });
+    await page.getByRole("listitem").getByText("Endpoint created").waitFor();
+    await page.goto(`${portal().service.url}/portal/audit?to=2026-01-01T00:00:00.000Z`);
+    await page.getByText("Nothing matches").waitFor();
+  });
+
   it("shows what others chose as text", async () => {
     const sub = `<img src=x onerror="alert(1)">\u202Eright`;
     const json = { url: new URL("/x", portal().service.receiver.url).href, events: ["*"] };

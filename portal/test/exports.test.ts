@@ -146,6 +146,24 @@ describePortal(
       assert.ok(asked <= 2, `${asked} requests`);
     });
 
+    it("lists more exports than a page has, and each once", async () => {
+      const { pool } = portal().service.database;
+      await pool.query(
+        `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, rows_done, rows_total)
+          SELECT 'pages', postern.uuid_v7(), 'ada', now() - interval '1 hour', now(), 'expired', n, n
+          FROM generate_series(1, 51) AS n`,
+      );
+      const { page } = await portal().open("/exports", { grant: { tenant_id: "pages" } });
+      const rows = page.getByRole("list", { name: "Exports" }).getByRole("listitem");
+      await rows.nth(49).waitFor();
+      assert.equal(await rows.count(), 50);
+      await page.getByRole("button", { name: "Show more" }).click();
+      await rows.nth(50).waitFor();
+      await page.getByRole("button", { name: "Show more" }).waitFor({ state: "detached" });
+      const counted = (await rows.allInnerTexts()).map((text) => /(\d+) deliver/.exec(text)?.[1]);
+      assert.equal(new Set(counted).size, 51);
+    });
+
     it("says why an export failed or has expired, and asks for it again", async () => {
       await exported(portal(), "ends");
       const { pool } = portal().service.database;

@@ -7,6 +7,7 @@ import { endpointsOf, prepare } from "./support/tenant.ts";
 const STATS = /\/api\/stats/;
 const REFUSED = { status: 429, contentType: "application/json", body: '{"error":"Too many requests"}' };
 const EXPECTED = /429/;
+const FAULT = { status: 500, contentType: "application/json", body: '{"error":"Internal error"}' };
 
 describePortal(
   "the portal without figures",
@@ -28,6 +29,22 @@ describePortal(
       await page.unroute(STATS);
       await chart.getByRole("button", { name: "Try again" }).click();
       await chart.getByText("2 delivered").waitFor();
+    });
+
+    it("says at once that the service had a fault, which is asked for again by a person alone", async () => {
+      const { page } = await portal().open("/events", { expects: /500/ });
+      const asked: string[] = [];
+      await page.route(STATS, (route) => {
+        asked.push(route.request().url());
+        return route.fulfill(FAULT);
+      });
+      await page.goto(`${portal().service.url}/portal/log`);
+      const chart = page.getByRole("figure");
+      await chart.getByText("The deliveries could not be counted.").waitFor();
+      assert.equal(new Set(asked).size, asked.length);
+      await page.unroute(STATS);
+      await chart.getByRole("button", { name: "Try again" }).click();
+      await chart.getByText("delivered").first().waitFor();
     });
 
     it("does not say that no endpoint fails", async () => {
