@@ -147,6 +147,20 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
     assert.deepEqual(renewals, [429, 200]);
   });
 
+  it("ends with its token where the service renews it no more, and not before", async () => {
+    const { page } = await portal().open("/endpoints", { isSignedIn: false, expects: /status of 503/ });
+    await page.route(/\/api\/portal\/sessions\/renew$/, (route) => route.fulfill({ status: 503 }));
+    await page.clock.install();
+    await page.goto(await codeUrl(portal().service, "/endpoints"));
+    await page.getByRole("heading", { name: "Endpoints" }).waitFor();
+    await page.clock.fastForward("14:00");
+    assert.equal(await page.getByText("Your session has ended").count(), 0);
+    await eventually(async () => {
+      await page.clock.fastForward("00:10");
+      return (await page.getByText("Your session has ended").count()) === 1;
+    });
+  });
+
   it("ends by Sign out, on the server too", async () => {
     const { page, inspect } = await portal().open("/endpoints");
     await page.getByRole("heading", { name: "Endpoints" }).waitFor();

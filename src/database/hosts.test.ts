@@ -118,19 +118,24 @@ it("cuts off connections to a former primary as soon as a newer timeline is seen
   const { port } = new URL(database.url);
   const hosts = hostsAt(database.url, [port]);
   const probe = await hosts.pick();
-  const clients = [1, 2].map(() => new Client({ connectionString: database.url }));
-  const [old, current] = clients;
-  assert.ok(old !== undefined && current !== undefined);
+  const clients = [1, 2, 3].map(() => new Client({ connectionString: database.url }));
+  const [old, current, ended] = clients;
+  assert.ok(old !== undefined && current !== undefined && ended !== undefined);
   await Promise.all(clients.map((client) => client.connect()));
   const answer = await askClient(old, 3000);
   const timeline = (answer.timeline ?? 0) + 1;
-  hosts.admit(old, probe, answer);
+  for (const one of [old, ended]) hosts.admit(one, probe, answer);
+  await ended.end();
+  let looks = 0;
+  Object.defineProperty(ended, "connection", { get: () => (looks += 1) });
   const lost = once(old, "error");
   // It may tell of its end too.
   old.on("error", () => undefined);
   hosts.admit(current, probe, { ...answer, timeline });
   assert.match(String((await lost)[0]), /another host of DATABASE_URL has taken over/);
   assert.equal(hosts.timeline(), timeline);
+  // One that has ended is forgotten: a service would keep every connection that it ever had.
+  assert.equal(looks, 0);
   assert.throws(() => hosts.admit(current, probe, answer), {
     code: "POSTERN_CONNECTION_REFUSED",
     message: `${probe.host.name} is on timeline ${timeline - 1}, and a newer primary on timeline ${timeline} was seen: it is never written to again`,
