@@ -225,6 +225,19 @@ describe("postern storage", () => {
       [],
     );
   });
+
+  it("tells bytes that wait to be deleted from those that are gone", async () => {
+    const { object_id } = await newArtifact();
+    const { pool } = service.database;
+    // Bytes that are not the row's own are left alone.
+    await pool.query("UPDATE postern.stored_objects SET etag = 'other' WHERE id = $1", [object_id]);
+    const { code, output } = await run("erase", "--tenant", "acme", "--object", object_id, "--yes");
+    assert.equal(code, 0, output);
+    assert.match(output, new RegExp(`^erased  ${object_id}  export  [0-9]+ bytes wait to be deleted: `, "m"));
+    assert.match(output, /^1 erased: .* The bytes of 0 are gone, and links with them\.$/m);
+    assert.match(output, /^Links that the object store serves stay good for the other 1 until /m);
+    await pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [object_id]);
+  });
 });
 
 describe("a hold and an erasure by a user", () => {
