@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { rm, writeFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import type { Client as PlainClient } from "pg";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
@@ -6,9 +7,13 @@ import { type Pretended, pretend, sayHost } from "../../test/support/pretended-s
 import { eventually } from "../../test/support/eventually.ts";
 import { endSessions, sessions } from "../../test/support/sessions.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { codeOf } from "../shared/error-code.ts";
 import { isCutOff } from "./cut-off.ts";
 import { hostsOf } from "./hosts.ts";
 import { clientFor } from "./make-client.ts";
+import { isRefusedLogin } from "./passing-errors.ts";
+import { createPool } from "./pool.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -40,6 +45,25 @@ describe("a client", () => {
     await client.connect();
     assert.deepEqual(await ask(client), answer());
     await client.end();
+  });
+
+  it("fails to connect, and ends nothing else, while a file of its URL is away", async () => {
+    const file = temporaryPath("ca.pem");
+    await writeFile(file, "");
+    // Without TLS it is read too.
+    const url = `${database.url}?sslmode=disable&sslrootcert=${file}`;
+    const pool = createPool({ url, poolSize: 1, applicationName: "files", connectionTimeoutMs: 5000 });
+    const client = await pool.connect();
+    const waiting = pool.query("SELECT 1");
+    await rm(file);
+    // The pool makes a new one for who waits, in nobody's call.
+    client.release(true);
+    await assert.rejects(waiting, (error: unknown) => isRefusedLogin(error) && codeOf(error) === "ENOENT");
+    await assert.rejects(pool.query("SELECT 1"), isRefusedLogin);
+    await writeFile(file, "");
+    assert.equal((await pool.query("SELECT 1")).rowCount, 1);
+    await pool.end();
+    await rm(file);
   });
 
   for (const told of ["a promise", "a call"]) {

@@ -26,10 +26,19 @@ export function clientFor(
   return { Client: followingClient(hosts), connection: connectTo(first?.url ?? url, role) };
 }
 
+/** Of clients that could not be made, why: `pg` reads the files that the URL names, such as sslrootcert, for each anew. */
+const unreadable = new WeakMap<Client, unknown>();
+
 /** Notes why it could not connect. Its loss fails what runs on it, and never ends the process. */
 class OpeningClient extends Client {
   constructor(config?: ClientConfig) {
-    super(config);
+    try {
+      super(config);
+    } catch (error) {
+      // Made where nobody expects an error, as in a pool that lost a connection while others wait.
+      super();
+      unreadable.set(this, error);
+    }
     // Without a listener the process would end: a server may end the connection with the very
     // words that open it, before whoever waits for it can listen.
     this.on("error", () => undefined);
@@ -49,7 +58,8 @@ class OpeningClient extends Client {
     );
   }
 
-  protected open(): Promise<Client> {
+  protected async open(): Promise<Client> {
+    if (unreadable.has(this)) throw unreadable.get(this);
     return super.connect();
   }
 }
