@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import {
   mkdir,
@@ -13,6 +14,7 @@ import {
   utimes,
   writeFile,
 } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -159,6 +161,21 @@ describe("a folder as a bucket, on disk", () => {
     assert.ok((await bucket.head(request)).found);
   });
 
+  it("needs no note of a digest that it can neither read nor replace, as one of another user", async () => {
+    const { key, versionId } = await put("noted by another");
+    const link = await linkTo(key, versionId);
+    const [note, uploads] = [join(served.root, "digests", `${key}.json`), join(served.root, "uploads")];
+    await rm(note);
+    // Neither can be read or written as what it should be, also by root.
+    await mkdir(note);
+    await rename(uploads, `${uploads}-kept`);
+    await writeFile(uploads, "a file in its place");
+    assert.ok((await bucket.head({ bucket: bucket.name, key, version_id: versionId })).found);
+    assert.equal(await (await fetch(link)).text(), "noted by another");
+    await rm(uploads);
+    await rename(`${uploads}-kept`, uploads);
+  });
+
   it("follows no symbolic link, neither to a file nor through a folder", async () => {
     const secret = join(served.root, "secret.txt");
     await writeFile(secret, "not yours");
@@ -233,12 +250,14 @@ describe("a folder as a bucket, on disk", () => {
     await assert.rejects(removed, { code: "ENOENT" });
   });
 
-  it("says that it cannot tell, instead of not found, where the folder cannot be read", async () => {
+  it("says that it cannot tell, instead of not found, where the file cannot be opened", async () => {
     const { key, versionId } = await put("unreadable");
-    // A folder in the place of the note cannot be read as one.
-    const note = join(served.root, "digests", `${key}.json`);
-    await rm(note);
-    await mkdir(note);
+    // A socket is what root can't open either. Bound elsewhere, because its path must be short.
+    const socket = join(served.root, "socket");
+    const server = createServer().listen(socket);
+    await once(server, "listening");
+    await rename(socket, served.placeOf(key));
+    server.close();
     const request = { bucket: bucket.name, key, version_id: versionId };
     await assert.rejects(bucket.head(request), { name: "StoreUnavailableError" });
     assert.deepEqual(await confirmingHead(bucket).head(request), { error: "unavailable" });

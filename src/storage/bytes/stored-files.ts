@@ -21,7 +21,6 @@ import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import type { Bucket, Upload } from "./bucket.ts";
 import { openRegular, placeExclusively, removeFile } from "./directory-files.ts";
-import { isAbsent } from "./directory-listing.ts";
 import { OWN_PREFIX } from "./own-keys.ts";
 
 /** An upload unfinished by then belongs to a process that died. */
@@ -124,13 +123,14 @@ export class StoredFiles {
 
   /** Without a note the file is read again: that one cannot be written is no reason to fail. */
   async #writeNote(key: string, content: z.infer<typeof note>): Promise<void> {
-    const draft = await this.#newDraft();
+    let draft: string | null = null;
     try {
+      draft = await this.#newDraft();
       await writeFile(draft, JSON.stringify(content), { flag: "wx", mode: 0o600 });
       await mkdir(dirname(this.#noteOf(key)), { recursive: true, mode: 0o700 });
       await rename(draft, this.#noteOf(key));
     } catch {
-      await rm(draft, { force: true });
+      if (draft !== null) await rm(draft, { force: true });
     }
   }
 
@@ -187,10 +187,9 @@ async function readNote(path: string, stats: BigIntStats): Promise<string | null
     const noted = note.parse(JSON.parse(await readFile(path, "utf8")));
     const isOfFile = noted.size === String(stats.size) && noted.mtime_ns === String(stats.mtimeNs);
     return isOfFile ? noted.sha256 : null;
-  } catch (error) {
-    // A crash may leave half a note: it is as good as none.
-    if (isAbsent(error) || error instanceof SyntaxError || error instanceof z.ZodError) return null;
-    throw error;
+  } catch {
+    // A crash may leave half a note, and a command run by another user one that can't be read: as good as none.
+    return null;
   }
 }
 
