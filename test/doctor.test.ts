@@ -112,6 +112,16 @@ describe("postern doctor", () => {
     assert.match(detail ?? "", /^NODE_EXTRA_CA_CERTS can't be read: ENOENT.*\/nowhere\/ca\.pem/);
   });
 
+  it("warns of one without a certificate that Node reads, which Node ignores without a word", async () => {
+    const file = join(dataDir, "authority.cer");
+    await writeFile(file, randomBytes(512));
+    const { code, lines } = await examine({ NODE_EXTRA_CA_CERTS: file });
+    await rm(file);
+    assert.deepEqual([code, faults(lines)], [0, [["trusted authorities", "warn"]]]);
+    const { detail } = lines.find(({ status }) => status === "warn") ?? {};
+    assert.match(detail ?? "", /^Node has read no certificate from NODE_EXTRA_CA_CERTS .*authority\.cer/);
+  });
+
   it("tells every wrong setting, and looks no further without them", async () => {
     const wrong = {
       PORT: "x",

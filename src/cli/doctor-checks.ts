@@ -11,6 +11,7 @@ import { refuseSharedConnections } from "../database/pooler.ts";
 import { findRoleTrouble } from "../database/roles.ts";
 import { ENCODING, findUnfit, readServer } from "../database/server-version.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
+import { countExtraAuthorities } from "../outbound/connect.ts";
 import { makeResolver } from "../outbound/resolver.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { hasCode } from "../shared/error-code.ts";
@@ -67,13 +68,18 @@ export async function checkDataDir(dataDir: string): Promise<Finding> {
   }
 }
 
-/** Node ignores a file that it can't read, with one line that is lost in a service's log. */
+/** Node ignores a file that it can't read, or reads no certificate from, at best with one line that is lost in a service's log. */
 export async function checkAuthorities(file: string | undefined): Promise<Finding[]> {
   if (file === undefined) return [];
   const check = "trusted authorities";
   try {
     await access(file, constants.R_OK);
-    return [];
+    // What Node has read of it, at the start of this process.
+    if (countExtraAuthorities() > 0) return [];
+    const detail = `Node has read no certificate from NODE_EXTRA_CA_CERTS (${file}): its authorities are not trusted`;
+    const fix =
+      "make it a file of certificates in PEM, each of whose BEGIN and END is a line, and restart Postern";
+    return [{ check, status: "warn", detail, fix }];
   } catch (error) {
     const detail = `NODE_EXTRA_CA_CERTS can't be read: ${messageOf(error)}`;
     const fix = "correct the path, let this user read the file, and restart Postern";

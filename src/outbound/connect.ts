@@ -149,3 +149,8 @@ function secure(
     });
   });
 }
+
+/** Of NODE_EXTRA_CA_CERTS, as Node has read it at the start of this process. */
+export function countExtraAuthorities(): number {
+  return tls.getCACertificates("extra").length;
+}
