@@ -14,6 +14,7 @@ import { MEMBER, OWNER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { freePort } from "./support/free-port.ts";
+import { listen as listenAt } from "./support/tls-receiver.ts";
 import { first, publish, webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
 let service: TestService;
@@ -224,6 +225,36 @@ describe("docs/how-to/receive-behind-a-firewall.md", () => {
     assert.equal(output, `${id} invoice.paid\n`);
     child.kill();
     await once(child, "exit");
+  });
+
+  it("has a client that pauses, and goes on, while Postern is away or its endpoint is disabled", async () => {
+    const code = first(await blocksOf("receive-behind-a-firewall.md", "js"));
+    const events = [{ id: "1", headers: { "webhook-id": "e" }, body: '{"event":"invoice.paid"}' }];
+    const answers: (number | string)[] = [
+      409,
+      503,
+      "cut",
+      409,
+      429,
+      JSON.stringify({ lease_id: "l", events }),
+    ];
+    const asked: string[] = [];
+    const pretended = createServer((request, response) => {
+      asked.push(request.url?.split("/").at(-1) ?? "");
+      const answer = answers.shift() ?? 401;
+      if (answer === "cut") request.destroy();
+      else if (typeof answer === "number") response.writeHead(answer).end("{}");
+      else response.end(answer);
+    });
+    const POSTERN = `http://127.0.0.1:${await listenAt(pretended)}`;
+    const CODE = code.replace("(resolve, 5000)", '(resolve, console.log("pause"))');
+    const run = '"$NODE" --input-type=module -e "$CODE"';
+    const variables = { NODE: process.execPath, POSTERN, TOKEN: "t", ENDPOINT: "e", CODE };
+    const { stdout, stderr } = await shell(run, variables);
+    pretended.close();
+    assert.equal(stdout, `${"pause\n".repeat(5)}e invoice.paid\n`);
+    assert.match(stderr, /Error: 401 \{\}/);
+    assert.deepEqual(asked, [...Array.from({ length: 6 }, () => "leases"), "acks"]);
   });
 });
 
