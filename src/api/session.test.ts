@@ -237,6 +237,20 @@ describe("a key set", () => {
     equal(await judge(verifier, await byOld()), "unauthorized");
   });
 
+  it("verifies tokens that name no key by each that fits, as while one is being replaced", async (test) => {
+    const keys = [{ ...old.jwk }, { ...fresh.jwk }];
+    for (const key of keys) delete key.kid;
+    const server = await keyServerFor(test, keys);
+    const verifier = withKeys(server);
+    const stranger = await makeKey("ES256", "stranger");
+    for (const [{ privateKey }, judgement] of [
+      [old, "ok"],
+      [fresh, "ok"],
+      [stranger, "unauthorized"],
+    ] as const)
+      equal(await judge(verifier, await sign({ alg: "ES256" }, privateKey)), judgement);
+  });
+
   it("is not fetched for each token with an unknown key", async (test) => {
     const server = await keyServerFor(test, [old.jwk]);
     const verifier = withKeys(server, { cooldownMs: 600_000 });
