@@ -16,11 +16,14 @@ import { METHODS } from "./node-http.ts";
 import { acceptLenientJson } from "./parse.ts";
 import { countRefusedCall } from "./refused-calls.ts";
 import type { ApiServices } from "./services.ts";
+import { Refusal } from "../shared/refusal.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** What an operator's probes ask for. */
 const OPERATOR_PATH = /^\/(?:health|ready|metrics)(?:\?|$)/;
 const MAX_PATH_PARAMETER = 16_384;
+/** Another process of the installation answers at once, or this one once it is started again. */
+const CLOSING_RETRY_AFTER_S = 1;
 
 /** A process without the api role (`servesApi` false) shows the operator's routes alone. */
 export async function makeServer(
@@ -53,6 +56,8 @@ export async function makeServer(
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     genReqId: () => randomUUID(),
     forceCloseConnections: "idle",
+    // Its answer is not as ours are: see `addHooks`.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
     rewriteUrl: ({ url = "/" }) => decodableUrl(url),
     clientErrorHandler: answerClientError,
@@ -104,8 +109,12 @@ function knowEveryMethod(app: FastifyInstance): void {
 }
 
 function addHooks(app: FastifyInstance, services: Pick<ApiServices, "metrics">, paths: KnownPaths): void {
+  let isClosing = false;
+  app.addHook("preClose", async () => void (isClosing = true));
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("X-Request-Id", request.id);
+    // On a connection whose request before is still being answered.
+    if (isClosing) throw new Refusal("unavailable", { retryAfterS: CLOSING_RETRY_AFTER_S });
     if (!namesOneHost(request.raw)) {
       return reply.code(400).header("Connection", "close").send({ error: "Bad Request" });
     }

@@ -1,0 +1,48 @@
+/** What a caller sees of a process that stops. */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { OWNER } from "./support/calls.ts";
+import { eventually } from "./support/eventually.ts";
+import { open } from "./support/raw-http.ts";
+import { startTestService, type TestService } from "./support/service.ts";
+import type { Answer } from "./support/tls-receiver.ts";
+import { webhooksOf } from "./support/webhooks.ts";
+
+let service: TestService;
+let stopped: Promise<void> | undefined;
+const held = Promise.withResolvers<Answer>();
+before(async () => {
+  service = await startTestService({ respond: () => held.promise });
+});
+after(() => stopped ?? service.stop());
+
+describe("a request that comes while the process stops", () => {
+  it("on a connection with one in flight is refused as any other, to be sent again elsewhere", async () => {
+    const { endpoint } = await webhooksOf(service).create();
+    const socket = open(service.url);
+    let received = "";
+    socket.setEncoding("utf8").on("data", (text: string) => (received += text));
+    const token = await service.token(OWNER);
+    const head = `Host: postern\r\nAuthorization: Bearer ${token}\r\n`;
+    const data = '{"event_type":"invoice.paid"}';
+    const path = `${new URL(service.url).pathname.replace(/\/$/, "")}/api/webhooks/${endpoint.id}`;
+    socket.write(`POST ${path}/test HTTP/1.1\r\n${head}Content-Length: ${data.length}\r\n\r\n${data}`);
+    await eventually(async () => service.receiver.requests.length === 1);
+    stopped = service.stop();
+    await eventually(() =>
+      fetch(`${service.url}/health`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    socket.write(`GET ${path} HTTP/1.1\r\n${head}\r\n`, () => held.resolve({}));
+    await stopped;
+    await eventually(async () => socket.closed);
+    const [, first = "", second = ""] = received.split("HTTP/1.1 ");
+    assert.match(first, /^200 OK\r\n/);
+    assert.match(second, /^503 Service Unavailable\r\n/);
+    for (const header of [/^x-request-id: .+$/im, /^retry-after: 1\r$/im, /^connection: close\r$/im])
+      assert.match(second, header);
+    assert.ok(second.endsWith('\r\n\r\n{"error":"Service unavailable"}'), second);
+  });
+});
