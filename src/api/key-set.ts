@@ -3,6 +3,7 @@ import {
   createRemoteJWKSet,
   customFetch,
   errors,
+  type CryptoKey,
   type FetchImplementation,
   type JWTVerifyGetKey,
 } from "jose";
@@ -10,6 +11,7 @@ import { seldom } from "../shared/seldom.ts";
 import type { Log } from "../telemetry/log.ts";
 
 const TIMEOUT_MS = 3000;
+const MIN_RSA_BITS = 2048;
 /** Each caller meets a key set that can't be read; the log needs one line of it. */
 const TELL_EVERY_MS = 60_000;
 
@@ -33,16 +35,24 @@ export function makeKeySet(url: string, options: KeySetOptions): JWTVerifyGetKey
     [customFetch]: fetchWithPause(pauseMs),
   });
   const tell = seldom(TELL_EVERY_MS, (times, err: unknown) =>
-    log?.warn({ err, times }, "SESSION_JWKS_URL can't be read: callers whose token needs it get 503"),
+    log?.warn({ err, times }, "SESSION_JWKS_URL can't be used: callers whose token needs it get 503"),
   );
   return async (header, token) => {
     try {
-      return await keys(header, token);
+      return requireStrength(await keys(header, token), header.kid);
     } catch (error) {
       if (!isTokenFault(error)) tell(error);
       throw error;
     }
   };
+}
+
+/** With a short key jose verifies nothing, and says so to nobody but the caller. */
+function requireStrength(key: CryptoKey, kid = "without a kid"): CryptoKey {
+  const { algorithm } = key;
+  const bits = "modulusLength" in algorithm ? Number(algorithm.modulusLength) : MIN_RSA_BITS;
+  if (bits >= MIN_RSA_BITS) return key;
+  throw new Error(`the key ${kid} has ${bits} bits, and must have ${MIN_RSA_BITS} or more`);
 }
 
 /** Reads a key set once, and answers how many keys it has. */

@@ -1,5 +1,6 @@
 /** Tokens that lie about their algorithm, and key sets that change, vanish or come back. With a real key server. */
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { generateKeyPairSync, sign as rsaSign } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { before, describe, it, type TestContext } from "node:test";
 import {
@@ -321,6 +322,24 @@ describe("a key set", () => {
     server.isUp = false;
     equal(await judge(served, await byFresh()), "unavailable");
     match(causes[1] ?? "", /^fetch failed: /);
+  });
+
+  it("with an RSA key that is too short is told of, and no fault of the token", async (test) => {
+    const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+    const short = { ...publicKey.export({ format: "jwk" }), kid: "short", alg: "RS256" };
+    const server = await keyServerFor(test, [short]);
+    const causes: string[] = [];
+    const log = pino({ base: null }, { write: (line) => causes.push(JSON.parse(line).err.message) });
+    const [head, body] = [
+      { alg: "RS256", kid: "short" },
+      { ...CLAIMS, exp: Math.floor(Date.now() / 1000) + 60 },
+    ];
+    const text = [head, body]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+      .join(".");
+    const signature = rsaSign("sha256", bytes(text), privateKey).toString("base64url");
+    equal(await judge(withKeys(server, { log }), `${text}.${signature}`), "unavailable");
+    deepEqual(causes, ["the key short has 1024 bits, and must have 2048 or more"]);
   });
 
   it("that is answered with an error is not asked for by each token", async (test) => {
