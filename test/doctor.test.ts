@@ -96,9 +96,18 @@ describe("postern doctor", () => {
     );
   });
 
+  it("warns of a text with white space around it, as a secret from a file has at its end", async () => {
+    const { code, lines } = await examine({ SESSION_JWT_SECRET: `${env["SESSION_JWT_SECRET"]}\n` });
+    assert.deepEqual([code, faults(lines)], [0, [["settings", "warn"]]]);
+    const { detail } = lines.find(({ status }) => status === "warn") ?? {};
+    assert.equal(detail, "SESSION_JWT_SECRET begins or ends with white space, which is a part of it");
+  });
+
   it("warns of it as a start does, in the log", async () => {
     const noDatabase = `postgres://postern@127.0.0.1:${await freePort()}/postern`;
-    const { output } = await runProgram(["worker"], { ...env, DATABASE_URL: noDatabase, RETENTION_DAY: "3" });
+    const doubtful = { RETENTION_DAY: "3", SESSION_ISSUER: "https://login.example " };
+    const { output } = await runProgram(["worker"], { ...env, DATABASE_URL: noDatabase, ...doubtful });
+    assert.match(output, /"level":"warn".*"msg":"SESSION_ISSUER begins or ends with white space/);
     assert.match(
       output,
       /"level":"warn".*"msg":"RETENTION_DAY is no setting: did you mean RETENTION_DAYS\?"/,

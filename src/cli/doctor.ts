@@ -2,6 +2,7 @@ import { defineCommand } from "citty";
 import { dataDirOf, readConfig, SETTING_NAMES, type Config, type Environment } from "../config.ts";
 import { loadCatalog } from "../events/catalog.ts";
 import { misspelledSettings } from "../misspelled-settings.ts";
+import { paddedSettings } from "../padded-settings.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { commandEnvironment, settingsRemedy } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
@@ -60,14 +61,15 @@ async function examine(): Promise<Finding[]> {
   ];
 }
 
-/** A line for each variable that was most likely meant to be a setting. */
+/** A line for each variable that was most likely meant to be a setting, and for each text with white space around it. */
 function checkNames(env: Environment): Finding[] {
-  return misspelledSettings(env, SETTING_NAMES).map((detail) => ({
-    check: "settings",
-    status: "warn",
-    detail,
-    fix: "correct its name, and restart Postern",
-  }));
+  const doubts = [
+    { details: misspelledSettings(env, SETTING_NAMES), fix: "correct its name, and restart Postern" },
+    { details: paddedSettings(env), fix: "remove the white space unless it is meant, and restart Postern" },
+  ];
+  return doubts.flatMap(({ details, fix }) =>
+    details.map((detail): Finding => ({ check: "settings", status: "warn", detail, fix })),
+  );
 }
 
 /** A line for each fault of its file, which would keep a start from its work. */

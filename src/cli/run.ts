@@ -5,6 +5,7 @@ import { openCatalog, type CatalogFile } from "../events/live-catalog.ts";
 import type { StandingCode } from "../portal/portal-sessions.ts";
 import type { Role } from "../service/service-options.ts";
 import { misspelledSettings } from "../misspelled-settings.ts";
+import { paddedSettings } from "../padded-settings.ts";
 import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
@@ -146,7 +147,8 @@ export async function runRoles(
   const env = environment();
   const read = await readStartConfig(env);
   const log = makeLog(read.config.logLevel);
-  for (const sentence of misspelledSettings(env, SETTING_NAMES)) log.warn(sentence);
+  const doubts = [...misspelledSettings(env, SETTING_NAMES), ...paddedSettings(env)];
+  for (const sentence of doubts) log.warn(sentence);
   const parts: Stoppable[] = [];
   stopOnSignal(parts, log);
   const beside = (databaseUrl: string): Stoppable =>
