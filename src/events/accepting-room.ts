@@ -1,53 +1,68 @@
 /**
- * Room for the events that are being accepted at once, in a process. A tenant
- * whose events wait, as for a shard that is silent or for a key that an open
- * transaction holds, fills it in seconds. So there is half as much again for
- * tenants that take less of it than others do on average.
+ * Room for the events that are being accepted at once, in a process. Events of
+ * some tenants may wait in it, as for a shard that is silent or for a key that
+ * an open transaction holds. So a tenant has at most twice as much as is free:
+ * one alone gets two thirds of the room, and however many fill it, some stays
+ * free for those who have nothing in it.
  */
 import type { NewEvent } from "../queue/queue.ts";
 import type { TenantId } from "../shared/id.ts";
 import { sizeOfBodies } from "./checked-events.ts";
 
-const MAX_EVENTS = 20_000;
 /** Of their bodies. */
-const MAX_CHARACTERS = 64 * 1024 * 1024;
-const FOR_THOSE_WITH_LESS = 1.5;
-/** What an event takes besides its characters, so that either limit is a share of the same room. */
-const CHARACTERS_OF_EVENT = Math.ceil(MAX_CHARACTERS / MAX_EVENTS);
+type Amount = { events: number; characters: number };
+
+const ROOM: Amount = { events: 30_000, characters: 96 * 1024 * 1024 };
+const NOTHING: Amount = { events: 0, characters: 0 };
+const TIMES_WHAT_IS_FREE = 2;
 
 export class AcceptingRoom {
-  #events = 0;
-  #characters = 0;
-  /** What each tenant takes, in characters. */
-  readonly #taken = new Map<TenantId, number>();
+  #taken = NOTHING;
+  readonly #ofTenants = new Map<TenantId, Amount>();
 
   /** Null where there is no room for all of them; otherwise what gives it back. */
   take(events: readonly NewEvent[]): (() => void) | null {
-    const sizes = events.map(sizeOfBodies);
-    const characters = sizes.reduce((sum, size) => sum + size, 0);
-    const fitsIn = (limit: number): boolean =>
-      this.#events + events.length <= limit * MAX_EVENTS &&
-      this.#characters + characters <= limit * MAX_CHARACTERS;
-    if (!fitsIn(1) && !(fitsIn(FOR_THOSE_WITH_LESS) && this.#haveLess(events))) return null;
-    const change = (sign: 1 | -1): void => {
-      this.#events += sign * events.length;
-      this.#characters += sign * characters;
-      for (const [place, { tenantId }] of events.entries())
-        this.#change(tenantId, sign * ((sizes[place] ?? 0) + CHARACTERS_OF_EVENT));
+    const wanted = amountsOf(events);
+    const taken = wanted.values().reduce(add, this.#taken);
+    const free = subtract(ROOM, taken);
+    const most = {
+      events: TIMES_WHAT_IS_FREE * free.events,
+      characters: TIMES_WHAT_IS_FREE * free.characters,
     };
-    change(1);
-    return () => change(-1);
+    for (const [tenantId, amount] of wanted)
+      if (!fits(add(this.#ofTenants.get(tenantId) ?? NOTHING, amount), most)) return null;
+    this.#taken = taken;
+    for (const [tenantId, amount] of wanted) this.#change(tenantId, amount, add);
+    return () => {
+      this.#taken = wanted.values().reduce(subtract, this.#taken);
+      for (const [tenantId, amount] of wanted) this.#change(tenantId, amount, subtract);
+    };
   }
 
-  #haveLess(events: readonly NewEvent[]): boolean {
-    const all = this.#characters + this.#events * CHARACTERS_OF_EVENT;
-    const average = all / this.#taken.size;
-    return events.every(({ tenantId }) => (this.#taken.get(tenantId) ?? 0) < average);
+  #change(tenantId: TenantId, by: Amount, how: typeof add): void {
+    const amount = how(this.#ofTenants.get(tenantId) ?? NOTHING, by);
+    if (amount.events === 0) this.#ofTenants.delete(tenantId);
+    else this.#ofTenants.set(tenantId, amount);
   }
+}
 
-  #change(tenantId: TenantId, by: number): void {
-    const taken = (this.#taken.get(tenantId) ?? 0) + by;
-    if (taken === 0) this.#taken.delete(tenantId);
-    else this.#taken.set(tenantId, taken);
+function amountsOf(events: readonly NewEvent[]): Map<TenantId, Amount> {
+  const amounts = new Map<TenantId, Amount>();
+  for (const event of events) {
+    const one = { events: 1, characters: sizeOfBodies(event) };
+    amounts.set(event.tenantId, add(amounts.get(event.tenantId) ?? NOTHING, one));
   }
+  return amounts;
+}
+
+function add(one: Amount, other: Amount): Amount {
+  return { events: one.events + other.events, characters: one.characters + other.characters };
+}
+
+function subtract(one: Amount, other: Amount): Amount {
+  return { events: one.events - other.events, characters: one.characters - other.characters };
+}
+
+function fits(amount: Amount, most: Amount): boolean {
+  return amount.events <= most.events && amount.characters <= most.characters;
 }

@@ -107,64 +107,69 @@ describe("the room for events being accepted", () => {
   });
 });
 
+/** Each in its turn, in arrays of so many, until all are refused. */
+async function fill(publish: ReturnType<typeof publisher>["publish"], sizes: readonly number[]) {
+  const waiting: Promise<unknown>[] = [];
+  const left = new Set(sizes.keys());
+  while (left.size > 0) {
+    for (const n of left) {
+      const accepting = publish(events(sizes[n] ?? 0), tenant(`sick-${n}`));
+      const isRefused = await Promise.race([
+        accepting.then(
+          () => false,
+          () => true,
+        ),
+        new Promise(setImmediate),
+      ]);
+      if (isRefused === true) left.delete(n);
+      else waiting.push(accepting);
+    }
+  }
+  return waiting;
+}
+
 describe("the room where tenants have filled it whose events wait", () => {
   const refused = ["too_many_requests", 1];
 
-  for (const sick of [1, 2, 10, 100]) {
-    it(`is there for another, and for no more of theirs: ${sick} of them`, async () => {
+  for (const [name, sizes] of [
+    ["one", [1000]],
+    ["two", [1000, 1000]],
+    ["ten", Array.from({ length: 10 }, () => 1000)],
+    ["a hundred", Array.from({ length: 100 }, () => 100)],
+    ["one with many and fifty with few", [1000, ...Array.from({ length: 50 }, () => 10)]],
+  ] as const) {
+    it(`is there for another, and for no more of theirs: ${name}`, async () => {
       const { publish, commits } = publisher();
-      const ofEach = MOST_EVENTS / sick;
-      const waiting = Array.from({ length: sick }, (_, n) =>
-        Array.from({ length: Math.ceil(ofEach / 1000) }, () =>
-          publish(events(Math.min(ofEach, 1000)), tenant(`sick-${n}`)),
-        ),
-      );
-      // More than they ever have under way, as those of a healthy tenant end.
-      for (let round = 0; round < 30; round++) {
-        assert.deepEqual(await refusal(publish(EVENT, tenant("sick-0"))), refused);
+      const waiting = await fill(publish, sizes);
+      // More than are free at once, as those of a healthy tenant end.
+      for (let round = 0; round < 300; round++) {
         const taken = commits.length;
-        const accepted = publish(events(400), acme);
+        const accepted = publish(events(50), acme);
         commits[taken]?.end();
-        assert.equal((await accepted).length, 400);
+        assert.equal((await accepted).length, 50);
       }
-      assert.deepEqual(
-        await refusal(
-          publish(
-            [
-              { ...EVENT, tenant_id: "sick-0" },
-              { ...EVENT, tenant_id: "acme" },
-            ],
-            null,
-          ),
-        ),
-        refused,
-      );
+      const [one] = sizes;
+      assert.deepEqual(await refusal(publish(events(one), tenant("sick-0"))), refused);
+      const [theirs, mine] = [
+        { ...EVENT, tenant_id: "sick-0" },
+        { ...EVENT, tenant_id: "acme" },
+      ];
+      const ofBoth = [mine, ...Array.from({ length: one - 1 }, () => theirs)];
+      assert.deepEqual(await refusal(publish(ofBoth, null)), refused);
       for (const { end } of commits) end();
-      await Promise.all(waiting.flat());
-      const again = publish(EVENT, tenant("sick-0"));
+      await Promise.all(waiting);
+      const again = publish(events(1000), tenant("sick-0"));
       commits.at(-1)?.end();
-      assert.equal((await again).length, 1);
+      assert.equal((await again).length, 1000);
     });
   }
 
-  it("is counted by the characters of their events too", async () => {
+  it("is shared by the characters of their events too", async () => {
     const { publish, commits } = publisher();
     const large = { type: EVENT.type, data: { text: "x".repeat(MOST_CHARACTERS / 32) } };
     const waiting = Array.from({ length: 31 }, () => publish(large, tenant("sick")));
-    // Many more events, and less in all.
-    waiting.push(...Array.from({ length: 40 }, () => publish(events(10), acme)));
-    assert.deepEqual(await refusal(publish([large, large], tenant("sick"))), refused);
-    waiting.push(publish(large, acme));
-    for (const { end } of commits) end();
-    await Promise.all(waiting);
-  });
-
-  it("ends as well, whoever asks: half as much again", async () => {
-    const { publish, commits } = publisher();
-    const waiting = Array.from({ length: 30 }, (_, n) =>
-      publish(events(1000), tenant(n < 20 ? "sick" : `other-${n}`)),
-    );
-    assert.deepEqual(await refusal(publish(EVENT, acme)), refused);
+    assert.deepEqual(await refusal(publish(large, tenant("sick"))), refused);
+    waiting.push(publish(large, acme), publish(events(1000), acme));
     for (const { end } of commits) end();
     await Promise.all(waiting);
   });
