@@ -43,3 +43,30 @@ describe("a try to connect to a server of the intake", () => {
     });
   }
 });
+
+describe("a connection to a server of the intake", () => {
+  it("that is closed while a silent server is asked again leaves none", async (test) => {
+    let made = 0;
+    const sockets = new Set<Socket>();
+    const closeAll = () => {
+      for (const socket of sockets) socket.destroy();
+    };
+    const server = createServer((socket) => {
+      made++;
+      sockets.add(socket);
+      socket.on("error", () => undefined).on("close", () => sockets.delete(socket));
+      // The first alone is greeted, and its PING is answered.
+      if (made === 1) socket.once("data", () => socket.write("PONG\r\n")).write(INFO);
+      else socket.resume();
+    });
+    test.after(() => server.close());
+    test.after(closeAll);
+    const options = { maxReconnectAttempts: -1, reconnectTimeWait: 10, reconnectJitter: 0, timeout: 1000 };
+    const connection = await connectOrClose({ servers: [`127.0.0.1:${await listen(server)}`], ...options });
+    test.after(() => connection.close());
+    closeAll();
+    await eventually(async () => made > 1);
+    await connection.close();
+    await eventually(async () => sockets.size === 0);
+  });
+});

@@ -1,33 +1,35 @@
 /**
- * Connects to NATS, and leaves no connection behind where that fails.
+ * Connects to NATS, and leaves no connection behind.
  *
- * The package ends a try that the server does not answer, but not its socket,
- * which stays until the server closes it. A process that tries until a silent
- * server answers would collect one every two seconds. The package hands its
- * sockets to nobody, so they are noted as Node opens them.
+ * The package ends a try that the server does not answer, but its socket only
+ * with the next try: that of the last one stays until the server closes it. A
+ * process that tries until a silent server answers would collect one every two
+ * seconds. The package hands its sockets to nobody, so they are noted as Node
+ * opens them.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
 import { Duplex } from "node:stream";
 import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 
-/** `sockets`: null once connected, since later ones are the connection's own to close. */
-const trying = new AsyncLocalStorage<{ sockets: Duplex[] | null }>();
+/** The socket of the last try of each connection, also where one that was lost is opened again. */
+const lastOf = new AsyncLocalStorage<{ socket: Duplex | null }>();
 
 subscribe("net.client.socket", (opened) => {
-  if (typeof opened !== "object" || opened === null || !("socket" in opened)) return;
-  if (opened.socket instanceof Duplex) trying.getStore()?.sockets?.push(opened.socket);
+  const last = lastOf.getStore();
+  if (last === undefined || typeof opened !== "object" || opened === null || !("socket" in opened)) return;
+  last.socket = opened.socket instanceof Duplex ? opened.socket : null;
 });
 
 export async function connectOrClose(options: NodeConnectionOptions): Promise<NatsConnection> {
-  const sockets: Duplex[] = [];
-  const store: { sockets: Duplex[] | null } = { sockets };
+  const last: { socket: Duplex | null } = { socket: null };
   try {
-    const connection = await trying.run(store, () => connect(options));
-    store.sockets = null;
+    const connection = await lastOf.run(last, () => connect(options));
+    // It may be closed in the middle of a try.
+    void connection.closed().then(() => last.socket?.destroy());
     return connection;
   } catch (error) {
-    for (const socket of sockets) socket.destroy();
+    last.socket?.destroy();
     throw error;
   }
 }
