@@ -3,15 +3,16 @@ import {
   createRemoteJWKSet,
   customFetch,
   errors,
-  type CryptoKey,
+  jwtVerify,
   type FetchImplementation,
+  type JWTPayload,
   type JWTVerifyGetKey,
+  type JWTVerifyOptions,
 } from "jose";
 import { seldom } from "../shared/seldom.ts";
 import type { Log } from "../telemetry/log.ts";
 
 const TIMEOUT_MS = 3000;
-const MIN_RSA_BITS = 2048;
 /** Each caller meets a key set that can't be read; the log needs one line of it. */
 const TELL_EVERY_MS = 60_000;
 
@@ -25,8 +26,11 @@ const TIMES: KeySetTimes = { cooldownMs: 30_000, maxAgeMs: 600_000, pauseMs: 2_0
 
 export type KeySetOptions = Partial<KeySetTimes> & { log?: Log };
 
-/** A set that can't be read is logged, at most once a minute. */
-export function makeKeySet(url: string, options: KeySetOptions): JWTVerifyGetKey {
+/** Verifies a token by a key of the set; throws what jose throws. */
+export type KeySet = (token: string, options: JWTVerifyOptions) => Promise<{ payload: JWTPayload }>;
+
+/** A set that can't be read, or whose keys can't be used, is logged, at most once a minute. */
+export function makeKeySet(url: string, options: KeySetOptions): KeySet {
   const { cooldownMs, maxAgeMs, pauseMs, log } = { ...TIMES, ...options };
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: TIMEOUT_MS,
@@ -37,9 +41,9 @@ export function makeKeySet(url: string, options: KeySetOptions): JWTVerifyGetKey
   const tell = seldom(TELL_EVERY_MS, (times, err: unknown) =>
     log?.warn({ err, times }, "SESSION_JWKS_URL can't be used: callers whose token needs it get 503"),
   );
-  return async (header, token) => {
+  return async (token, expected) => {
     try {
-      return requireStrength(await keys(header, token), header.kid);
+      return await verifyBy(keys, token, expected);
     } catch (error) {
       if (!isTokenFault(error)) tell(error);
       throw error;
@@ -47,12 +51,38 @@ export function makeKeySet(url: string, options: KeySetOptions): JWTVerifyGetKey
   };
 }
 
-/** With a short key jose verifies nothing, and says so to nobody but the caller. */
-function requireStrength(key: CryptoKey, kid = "without a kid"): CryptoKey {
-  const { algorithm } = key;
-  const bits = "modulusLength" in algorithm ? Number(algorithm.modulusLength) : MIN_RSA_BITS;
-  if (bits >= MIN_RSA_BITS) return key;
-  throw new Error(`the key ${kid} has ${bits} bits, and must have ${MIN_RSA_BITS} or more`);
+async function verifyBy(
+  keys: JWTVerifyGetKey,
+  token: string,
+  options: JWTVerifyOptions,
+): Promise<{ payload: JWTPayload }> {
+  try {
+    return await jwtVerify(token, keys, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    return verifyByOneOf(error, token, options);
+  }
+}
+
+/** A token need not name its key. While a key is being replaced, several keys of the set then fit. */
+async function verifyByOneOf(
+  keys: errors.JWKSMultipleMatchingKeys,
+  token: string,
+  options: JWTVerifyOptions,
+): Promise<{ payload: JWTPayload }> {
+  let failure: unknown = new errors.JWSSignatureVerificationFailed();
+  for await (const key of keys) {
+    try {
+      return await jwtVerify(token, key, options);
+    } catch (error) {
+      const isByAnother = error instanceof errors.JWSSignatureVerificationFailed;
+      // Claims are judged behind the signature: no other key would do.
+      if (isTokenFault(error) && !isByAnother) throw error;
+      // A key that jose does not use, such as an RSA key below 2048 bits, need not be the token's.
+      if (!isByAnother) failure = error;
+    }
+  }
+  throw failure;
 }
 
 /** Reads a key set once, and answers how many keys it has. */

@@ -39,6 +39,21 @@ function sign(header: JWTHeaderParameters, key: CryptoKey | Uint8Array): Promise
   return token.setProtectedHeader(header).sign(key);
 }
 
+/** A key that jose does not use, and a token that it signed. */
+function makeShortKey(kid: string | undefined): { short: JWK; token: string } {
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+  const named = kid === undefined ? {} : { kid };
+  const claims = { ...CLAIMS, exp: Math.floor(Date.now() / 1000) + 60 };
+  const text = [{ alg: "RS256", ...named }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+    .join(".");
+  const signature = rsaSign("sha256", bytes(text), privateKey).toString("base64url");
+  return {
+    short: { ...publicKey.export({ format: "jwk" }), ...named, alg: "RS256" },
+    token: `${text}.${signature}`,
+  };
+}
+
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** `ok`, or the code of the refusal. */
@@ -325,21 +340,25 @@ describe("a key set", () => {
   });
 
   it("with an RSA key that is too short is told of, and no fault of the token", async (test) => {
-    const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
-    const short = { ...publicKey.export({ format: "jwk" }), kid: "short", alg: "RS256" };
+    const { short, token } = makeShortKey("short");
     const server = await keyServerFor(test, [short]);
     const causes: string[] = [];
     const log = pino({ base: null }, { write: (line) => causes.push(JSON.parse(line).err.message) });
-    const [head, body] = [
-      { alg: "RS256", kid: "short" },
-      { ...CLAIMS, exp: Math.floor(Date.now() / 1000) + 60 },
-    ];
-    const text = [head, body]
-      .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
-      .join(".");
-    const signature = rsaSign("sha256", bytes(text), privateKey).toString("base64url");
-    equal(await judge(withKeys(server, { log }), `${text}.${signature}`), "unavailable");
-    deepEqual(causes, ["the key short has 1024 bits, and must have 2048 or more"]);
+    equal(await judge(withKeys(server, { log }), token), "unavailable");
+    deepEqual(causes, ["RS256 requires key modulusLength to be 2048 bits or larger"]);
+  });
+
+  it("with such a key verifies tokens that name no key by the others", async (test) => {
+    const [{ short, token }, good] = [makeShortKey(undefined), await makeKey("RS256", "good")];
+    const { kid: _kid, ...nameless } = good.jwk;
+    const server = await keyServerFor(test, [short, nameless]);
+    const causes: string[] = [];
+    const log = pino({ base: null }, { write: (line) => causes.push(JSON.parse(line).err.message) });
+    const verifier = withKeys(server, { log });
+    equal(await judge(verifier, await sign({ alg: "RS256" }, good.privateKey)), "ok");
+    deepEqual(causes, []);
+    equal(await judge(verifier, token), "unavailable");
+    deepEqual(causes, ["RS256 requires key modulusLength to be 2048 bits or larger"]);
   });
 
   it("that is answered with an error is not asked for by each token", async (test) => {

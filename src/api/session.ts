@@ -130,29 +130,7 @@ function tokenCheck(source: SessionSource, keySet: KeySetOptions): (token: strin
   }
   const keys = makeKeySet(source.url, keySet);
   const options = { ...common, algorithms: ["RS256", "ES256", "EdDSA"] };
-  return (token) =>
-    verified(
-      jwtVerify(token, keys, options).catch((error: unknown) => {
-        if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-        return verifyByOneOf(error, token, options);
-      }),
-    );
-}
-
-/** A token need not name its key. While a key is being replaced, several keys of the set then fit. */
-async function verifyByOneOf(
-  keys: errors.JWKSMultipleMatchingKeys,
-  token: string,
-  options: JWTVerifyOptions,
-): Promise<{ payload: JWTPayload }> {
-  for await (const key of keys) {
-    try {
-      return await jwtVerify(token, key, options);
-    } catch (error) {
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
-    }
-  }
-  throw new errors.JWSSignatureVerificationFailed();
+  return (token) => verified(keys(token, options));
 }
 
 async function verified(verification: Promise<{ payload: JWTPayload }>): Promise<JWTPayload> {
