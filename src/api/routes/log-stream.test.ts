@@ -74,3 +74,31 @@ describe("a stream of the log that has ended, to a client who has not read it al
     }
   });
 });
+
+it("a stream that has to leave its place before it has begun is an empty one", async () => {
+  const kept = makeKeptLog();
+  const sessions = { verify: async () => session };
+  const ended = Promise.withResolvers<void>();
+  const logTail = {
+    async watch(_tenant: unknown, _filter: unknown, sink: TailSink) {
+      sink.end();
+      return ended.resolve;
+    },
+    close: async () => undefined,
+  };
+  const loggerInstance: FastifyBaseLogger = kept.log;
+  const app = fastify({ loggerInstance });
+  app.addHook("onRequest", requireUser(sessions));
+  logStreamRoute(app, { logTail, sessions }, { streamPingMs: 60_000, streamLifeMs: 60_000 });
+  try {
+    const answer = await fetch(`${await app.listen({ port: 0 })}/stream`);
+    assert.deepEqual([answer.status, await answer.text()], [200, ": watching\n\n"]);
+    await ended.promise;
+    assert.deepEqual(
+      kept.lines.filter(({ level }) => level !== 30),
+      [],
+    );
+  } finally {
+    await app.close();
+  }
+});

@@ -56,6 +56,8 @@ export function logStreamRoute(
       };
       if (request.method === "HEAD") return reply.headers(headers).send("");
       const stream = new PassThrough();
+      // The headers leave with the first bytes. Written now, since a watch that waits may have to leave its place.
+      stream.write(": watching\n\n");
       const end = await logTail.watch(tenantId, { endpointId, status }, sinkTo(stream));
       const { authorization } = request.headers;
       const ping = setInterval(() => pingWhileGood(stream, sessions.verify(authorization)), streamPingMs);
@@ -67,8 +69,6 @@ export function logStreamRoute(
         open.delete(stream);
         end();
       });
-      // The headers leave with the first bytes.
-      stream.write(": watching\n\n");
       return reply.headers(headers).send(stream);
     },
   );
