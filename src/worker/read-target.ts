@@ -5,22 +5,24 @@ import { sleep, type Clock } from "../shared/clock.ts";
 import type { TargetCache } from "./target-cache.ts";
 
 const READ_AGAIN_MS = 500;
-const MAX_READS = 10;
+const READ_AGAIN_WITHIN_MS = 5000;
 
 /**
  * Null for an endpoint that is deleted. Nothing has been sent yet, and a dispatch that fails here keeps its
- * lease for up to a minute. So the read is made again, for five seconds at most.
+ * lease for up to a minute. So the read is made again, and begun no later than after five seconds: a stop waits
+ * for it.
  */
 export async function readTarget(
   targets: Pick<TargetCache, "get">,
   key: TargetKey,
   clock: Clock,
 ): Promise<SendTarget | null> {
-  for (let reads = 1; ; reads++) {
+  const lastMs = clock.nowMs() + READ_AGAIN_WITHIN_MS - READ_AGAIN_MS;
+  for (;;) {
     try {
       return await targets.get(key);
     } catch (error) {
-      if (!isConnectionLoss(error) || reads === MAX_READS) throw error;
+      if (!isConnectionLoss(error) || clock.nowMs() >= lastMs) throw error;
       await sleep(clock, READ_AGAIN_MS);
     }
   }
