@@ -123,14 +123,17 @@ export class StoredFiles {
 
   /** Without a note the file is read again: that one cannot be written is no reason to fail. */
   async #writeNote(key: string, content: z.infer<typeof note>): Promise<void> {
-    let draft: string | null = null;
     try {
-      draft = await this.#newDraft();
-      await writeFile(draft, JSON.stringify(content), { flag: "wx", mode: 0o600 });
-      await mkdir(dirname(this.#noteOf(key)), { recursive: true, mode: 0o700 });
-      await rename(draft, this.#noteOf(key));
+      const draft = await this.#newDraft();
+      try {
+        await writeFile(draft, JSON.stringify(content), { flag: "wx", mode: 0o600 });
+        await mkdir(dirname(this.#noteOf(key)), { recursive: true, mode: 0o700 });
+        await rename(draft, this.#noteOf(key));
+      } finally {
+        await rm(draft, { force: true });
+      }
     } catch {
-      if (draft !== null) await rm(draft, { force: true });
+      // In a folder of another user not even what is not there can be removed.
     }
   }
 
