@@ -70,6 +70,23 @@ describe("fair turns", () => {
     assert.deepEqual(await Promise.all([first, ...inTime]), ["a1", "a3", "b2"]);
   });
 
+  it("are not lost to one whose wait is over in the moment in which its turn comes", async (test) => {
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const patience = { ms: 1000, late: () => new Error("too late") };
+    const { started, ask, end } = workOf(makeFairTurns({ total: 1, share: 1 }, patience));
+    const [first, late] = ["a1", "a2"].map(ask);
+    await settle();
+    const ended = end("a1");
+    test.mock.timers.tick(1000);
+    await assert.rejects(Promise.resolve(late), /too late/);
+    await Promise.all([ended, first]);
+    const next = ask("b1");
+    await settle();
+    assert.deepEqual(started, ["a1", "b1"]);
+    await end("b1");
+    await next;
+  });
+
   it("serve waiting keys in turn, however many requests one has", async () => {
     const { started, ask, end } = workOf(makeFairTurns({ total: 1, share: 1 }));
     const asked = ["a1", "a2", "a3", "b1", "b2", "c1"].map(ask);

@@ -55,10 +55,13 @@ export function makeFairTurns<Key>(
       const { promise: turn, resolve: start } = Promise.withResolvers<void>();
       waiting.set(key, [...(waiting.get(key) ?? []), start]);
       startNext();
-      await withinPatience(turn, patience).catch((error: unknown) => {
-        leave(key, start);
-        throw error;
-      });
+      if (patience === undefined) await turn;
+      else
+        await withinLimit(turn, patience.ms, () => {
+          // At once: a turn that came to one that waits no more would never end.
+          leave(key, start);
+          return patience.late();
+        });
       try {
         return await work();
       } finally {
@@ -66,8 +69,4 @@ export function makeFairTurns<Key>(
       }
     },
   };
-}
-
-function withinPatience(turn: Promise<void>, patience: Patience | undefined): Promise<void> {
-  return patience === undefined ? turn : withinLimit(turn, patience.ms, patience.late);
 }
