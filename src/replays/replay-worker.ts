@@ -20,6 +20,7 @@ import { lockTarget } from "../endpoints/send-target.ts";
 import { publishOwn } from "../events/own-events.ts";
 import type { OnceEvent, ReplayPage } from "../queue/once.ts";
 import { makeRepeated, pause } from "../shared/every.ts";
+import { seldom } from "../shared/seldom.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { readCandidates } from "./candidate-store.ts";
@@ -46,6 +47,7 @@ const DISABLED_MS = 2000;
 /** All tenants' replays have their turns one behind the other: none waits for what another has locked. */
 const LOCK_TIMEOUT_MS = 50;
 const LOCKED_MS = 1000;
+const TELL_EVERY_MS = 60_000;
 /** Events of a page, and how many may be pending when the next is added. */
 const PAGE = 500;
 const LOW = 250;
@@ -68,6 +70,15 @@ const WAITING: Step = { kind: "waiting", ms: POLL_MS };
 export function makeReplayWorker(services: ReplayWorkerServices): { start(): void; stop(): Promise<void> } {
   const { db, log, metrics, wait = pause } = services;
   let idleRounds = 0;
+  const tellLocked = seldom(TELL_EVERY_MS, (times, { tenantId, id, endpointId }: Run) =>
+    log.warn({ tenantId, replayId: id, endpointId, times }, "a replay waits for another transaction's lock"),
+  );
+
+  function waitForLock(run: Run, error: unknown): Step {
+    if (!isLockConflict(error)) throw error;
+    tellLocked(run);
+    return { kind: "waiting", ms: LOCKED_MS };
+  }
 
   async function work(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -78,7 +89,7 @@ export function makeReplayWorker(services: ReplayWorkerServices): { start(): voi
         return;
       }
       idleRounds = 0;
-      const step = await stepOf(services, run).catch(waitForLocks);
+      const step = await stepOf(services, run).catch((error: unknown) => waitForLock(run, error));
       if (step.kind === "over") await finish(services, run, step.error);
       else await releaseReplay(db, run, step.kind === "more" ? 0 : step.ms);
     }
@@ -90,11 +101,6 @@ export function makeReplayWorker(services: ReplayWorkerServices): { start(): voi
   }
 
   return makeRepeated(POLL_MS, work, failed);
-}
-
-function waitForLocks(error: unknown): Step {
-  if (!isLockConflict(error)) throw error;
-  return { kind: "waiting", ms: LOCKED_MS };
 }
 
 /** One page at most. A replay that is over, or another's by now, counts as waiting. */
