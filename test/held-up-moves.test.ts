@@ -159,7 +159,10 @@ describe("a move", () => {
     LIMIT,
     async () => {
       const early = await begin(eu1, "SELECT pg_current_xact_id()");
-      const failed = assert.rejects(move(), /could not apply the copy: its log says why\.\n.*--undo/);
+      const failed = assert.rejects(
+        move(),
+        /could not fetch or apply the copy: its log says why\.\n.*run the command again.*--undo/,
+      );
       // The slot begins behind all that is open.
       await eventually(async () => (await waitersFor(eu1.pool, early.pid)) === 1);
       const copying = await begin(eu2, "LOCK TABLE postern.header_sets IN EXCLUSIVE MODE");

@@ -29,13 +29,13 @@ describe("a start with several hosts", () => {
       "an unknown user",
       () => `postgres://nobody@${hosts()}/postern`,
       /^The database does not let Postern in: role "nobody" does not exist\.$/,
-      /^Check user, password and database name in DATABASE_URL\.$/,
+      /^Check user, password and database name in DATABASE_URL or SHARDS\.$/,
     ],
     [
       "a missing database",
       () => `postgres://postern@${hosts()}/nothing`,
       /^The database does not let Postern in: database "nothing" does not exist\.$/,
-      /^Check user, password and database name in DATABASE_URL\.$/,
+      /^Check user, password and database name in DATABASE_URL or SHARDS\.$/,
     ],
     [
       "TLS that no host offers",
@@ -47,7 +47,7 @@ describe("a start with several hosts", () => {
       "unknown hosts",
       () => "postgres://postern@one.invalid,other.invalid/postern",
       /^The database can't be used: no host of DATABASE_URL accepts writes: one\.invalid:5432 cannot be used: /,
-      /^Check DATABASE_URL, and that PostgreSQL runs there\.$/,
+      /^Check its URL in DATABASE_URL or SHARDS, and that PostgreSQL runs there\.$/,
     ],
   ];
   for (const [name, url, wrong, remedy] of mistakes) {

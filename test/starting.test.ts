@@ -269,7 +269,7 @@ describe("a mistake of whoever runs it is told in two lines", () => {
 
   it("a database that is not running", async () => {
     const nobody = changed((url) => (url.port = "1"));
-    await told(["up"], nobody, /The database can't be used: connect ECONNREFUSED/, /Check DATABASE_URL/);
+    await told(["up"], nobody, /The database can't be used: connect ECONNREFUSED/, /Check its URL/);
   });
 
   it("a user without CREATE", async () => {

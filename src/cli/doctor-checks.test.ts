@@ -100,7 +100,7 @@ describe("what is told of a database", () => {
     const [finding, ...others] = await checkDatabase(settings({ DATABASE_URL }));
     assert.deepEqual([finding?.check, finding?.status, others], ["database", "fail", []]);
     assert.match(finding?.detail ?? "", /^The database can't be used: .*ECONNREFUSED.*\.$/);
-    assert.match(Object(finding).fix, /^Check DATABASE_URL/);
+    assert.match(Object(finding).fix, /^Check its URL in DATABASE_URL/);
   });
 });
 
@@ -236,7 +236,7 @@ describe("what is told of hosts", () => {
     ]);
     assert.deepEqual([away?.check, away?.status], ["host", "warn"]);
     assert.match(away?.detail ?? "", new RegExp(`^127\\.0\\.0\\.1:${nobody} cannot be used: `));
-    assert.match(Object(away).fix, /^Check DATABASE_URL/);
+    assert.match(Object(away).fix, /^Check its URL in DATABASE_URL/);
   });
 
   it("is left to the finding of the database where a certificate of the URL is not there", async () => {

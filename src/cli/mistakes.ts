@@ -187,7 +187,7 @@ export const MISTAKES: readonly Mistake[] = [
     is: ({ code }) => REFUSED_USER.has(code),
     say: ({ message }) => [
       `The database does not let Postern in: ${message}.`,
-      "Check user, password and database name in DATABASE_URL.",
+      "Check user, password and database name in DATABASE_URL or SHARDS.",
     ],
   },
   {
@@ -208,7 +208,7 @@ export const MISTAKES: readonly Mistake[] = [
     is: ({ error }) => isAway(error),
     say: ({ message }) => [
       `The database can't be used: ${message}.`,
-      "Check DATABASE_URL, and that PostgreSQL runs there.",
+      "Check its URL in DATABASE_URL or SHARDS, and that PostgreSQL runs there.",
     ],
   },
 ];

@@ -249,7 +249,7 @@ async function watchCopy({ source, target }: MoveServices, copy: Copy): Promise<
     const state = await readCopyState(target.db, copy);
     if (state.errors > before.errors || !state.enabled) {
       throw new ConfigError(
-        "The target's server could not apply the copy: its log says why.\nRemove the cause and run the command again, or undo the move with --undo.",
+        "The target's server could not fetch or apply the copy: its log says why.\nIf it lost its connection to the source, run the command again soon, as deliveries and publishing may wait; else remove the cause first, or undo the move with --undo.",
       );
     }
     return state;
