@@ -89,6 +89,8 @@ describe("GET /api/audit", () => {
     );
     assert.deepEqual(seen, seen.toSorted().toReversed());
     assert.equal(new Set(seen).size, 5);
+    const full = await read("?limit=5&action=endpoint.created");
+    assert.equal(full.headers.get("link"), null, "nothing is behind a full last page");
   });
 });
 

@@ -196,6 +196,8 @@ describe("the replays of a tenant", () => {
       (await replays.list(`?limit=2&before=${made[1]}`)).map(({ id }) => id),
       [made[2]],
     );
+    const full = await replays.call("GET", "?limit=3");
+    assert.equal(full.headers.get("link"), null, "nothing is behind a full last page");
     const [id = ""] = made;
     assert.deepEqual(await replays.get(id), all[0]);
     assert.equal((await replays.call("GET", `/${id}`, { as: MEMBER })).status, 200);

@@ -108,6 +108,7 @@ describe("the list", () => {
       query = page.next;
     }
     assert.deepEqual(seen, IDS);
+    assert.equal((await list(`?limit=${IDS.length}`)).next, undefined, "nothing is behind a full last page");
   });
 
   it("is narrowed by a prefix, in which nothing is a pattern", async () => {

@@ -25,6 +25,19 @@ async function exported(portal: Portal, tid: string): Promise<void> {
   await eventually(async () => (await filesOf(portal, tid)).some((file) => file.delivery_id === id));
 }
 
+/** Exports that are over, each of another number of rows. */
+async function insertExpired(
+  portal: Portal,
+  { tenantId, count }: { tenantId: string; count: number },
+): Promise<void> {
+  await portal.service.database.pool.query(
+    `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, rows_done, rows_total)
+      SELECT $1, postern.uuid_v7(), 'ada', now() - interval '1 hour', now(), 'expired', n, n
+      FROM generate_series(1, $2::int) AS n`,
+    [tenantId, count],
+  );
+}
+
 describePortal(
   "the portal's exports",
   {
@@ -147,12 +160,7 @@ describePortal(
     });
 
     it("lists more exports than a page has, and each once", async () => {
-      const { pool } = portal().service.database;
-      await pool.query(
-        `INSERT INTO postern.storage_exports (tenant_id, id, requested_by, from_at, to_at, status, rows_done, rows_total)
-          SELECT 'pages', postern.uuid_v7(), 'ada', now() - interval '1 hour', now(), 'expired', n, n
-          FROM generate_series(1, 51) AS n`,
-      );
+      await insertExpired(portal(), { tenantId: "pages", count: 51 });
       const { page } = await portal().open("/exports", { grant: { tenant_id: "pages" } });
       const rows = page.getByRole("list", { name: "Exports" }).getByRole("listitem");
       await rows.nth(49).waitFor();
@@ -162,6 +170,13 @@ describePortal(
       await page.getByRole("button", { name: "Show more" }).waitFor({ state: "detached" });
       const counted = (await rows.allInnerTexts()).map((text) => /(\d+) deliver/.exec(text)?.[1]);
       assert.equal(new Set(counted).size, 51);
+    });
+
+    it("offers no second page where the first has all", async () => {
+      await insertExpired(portal(), { tenantId: "full", count: 50 });
+      const { page } = await portal().open("/exports", { grant: { tenant_id: "full" } });
+      await page.getByRole("list", { name: "Exports" }).getByRole("listitem").nth(49).waitFor();
+      assert.equal(await page.getByRole("button", { name: "Show more" }).count(), 0);
     });
 
     it("says why an export failed or has expired, and asks for it again", async () => {

@@ -7,7 +7,7 @@ import { parseDeliveryId, parseEndpointId, parseEventId } from "../shared/id.ts"
 import { Refusal } from "../shared/refusal.ts";
 import { endpointLogQuery, isSearch, searchFilter, tenantLogQuery } from "./delivery-query.ts";
 import { eventsQuery } from "./event-schemas.ts";
-import { linkBefore, linkToPage, nextLink } from "./page-query.ts";
+import { firstPage, linkBefore, linkToPage } from "./page-query.ts";
 import { parse, parseQuery } from "./parse.ts";
 import { codeInput, grantOf } from "./portal-schemas.ts";
 import { ackInput, acksOf, leaseInput } from "./pull-schemas.ts";
@@ -91,8 +91,6 @@ describe("a place in a list", () => {
 });
 
 describe("the next page", () => {
-  const page = [{ id: OTHER_ID }, { id: OTHER_ID }, { id: ID }];
-
   it("is the same list before the last row, without a page number", () => {
     assert.equal(linkBefore("/api/x", ID), `</api/x?before=${ID}>; rel="next"`);
     const url = `/api/x?page=3&q=a%20b&before=${OTHER_ID}&status=failed`;
@@ -100,10 +98,10 @@ describe("the next page", () => {
     assert.equal(linkToPage("/api/x?limit=2", { after: "acme" }), `</api/x?limit=2&after=acme>; rel="next"`);
   });
 
-  it("is there behind a full page alone", () => {
-    assert.equal(nextLink("/x", page, 3), `</x?before=${ID}>; rel="next"`);
-    assert.equal(nextLink("/x", page, 4), null);
-    assert.equal(nextLink("/x", [], 0), null);
+  it("begins behind the last row of a page of which more was read", () => {
+    assert.deepEqual(firstPage([1, 2, 3], 2), { rows: [1, 2], last: 2 });
+    assert.deepEqual(firstPage([1, 2], 2), { rows: [1, 2], last: undefined });
+    assert.deepEqual(firstPage([], 2), { rows: [], last: undefined });
   });
 });
 

@@ -51,10 +51,13 @@ function ceilToMs(text: string): number {
 /** What a list's header `Link` is, for the document. */
 export const NEXT_PAGE = 'The next page, with `rel="next"`. Absent on the last one.';
 
-/** The keyset page after this one: the same filters, before the oldest row shown. */
-export function nextLink(url: string, page: readonly { id: string }[], limit: number): string | null {
-  const oldest = page.at(-1);
-  return oldest === undefined || page.length < limit ? null : linkBefore(url, oldest.id);
+/**
+ * A page of a list of which one row more was read, if it has one more.
+ * `last`: the row behind which the next page begins; absent on the last page.
+ */
+export function firstPage<Row>(read: readonly Row[], limit: number): { rows: Row[]; last: Row | undefined } {
+  const rows = read.slice(0, limit);
+  return { rows, last: read.length > limit ? rows.at(-1) : undefined };
 }
 
 /** The same list, from before an id on; the value of a `Link` header. */

@@ -5,7 +5,7 @@ import { parseAuditId, parseEndpointId } from "../../shared/id.ts";
 import { userOf } from "../access.ts";
 import { auditExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
-import { idText, instantText, integerText, NEXT_PAGE, nextLink } from "../page-query.ts";
+import { idText, instantText, integerText, firstPage, linkBefore, NEXT_PAGE } from "../page-query.ts";
 import { parseQuery } from "../parse.ts";
 import { auditObject, auditView } from "../schemas.ts";
 import type { ApiServices } from "../services.ts";
@@ -39,10 +39,10 @@ export function auditRoutes(app: FastifyInstance, { auditLog }: ApiServices): vo
       const found =
         endpointId === null
           ? []
-          : await auditLog.list(tenantId, { filter: { ...filter, endpointId }, limit });
-      const next = nextLink(request.url, found, limit);
-      if (next !== null) void reply.header("Link", next);
-      return { entries: found.map(auditView) };
+          : await auditLog.list(tenantId, { filter: { ...filter, endpointId }, limit: limit + 1 });
+      const { rows, last } = firstPage(found, limit);
+      if (last !== undefined) void reply.header("Link", linkBefore(request.url, last.id));
+      return { entries: rows.map(auditView) };
     },
   );
 }

@@ -4,7 +4,7 @@ import { parseReplayId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
 import { replayCountExample, replayExample, replayInputExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
-import { NEXT_PAGE, nextLink } from "../page-query.ts";
+import { firstPage, linkBefore, NEXT_PAGE } from "../page-query.ts";
 import { parse, parseQuery } from "../parse.ts";
 import {
   replayCountObject,
@@ -85,10 +85,10 @@ export function replayRoutes(
     async (request, reply) => {
       const { tenantId } = userOf(request);
       const { before, limit } = parseQuery(replaysQuery, request.query);
-      const page = await replays.list(tenantId, { before: before ?? null, limit });
-      const link = nextLink(request.url, page, limit);
-      if (link !== null) void reply.header("Link", link);
-      return { replays: page.map(replayView) };
+      const read = await replays.list(tenantId, { before: before ?? null, limit: limit + 1 });
+      const { rows, last } = firstPage(read, limit);
+      if (last !== undefined) void reply.header("Link", linkBefore(request.url, last.id));
+      return { replays: rows.map(replayView) };
     },
   );
 

@@ -15,7 +15,7 @@ import {
   settingsExample,
 } from "../examples.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
-import { NEXT_PAGE, nextLink } from "../page-query.ts";
+import { firstPage, linkBefore, NEXT_PAGE } from "../page-query.ts";
 import { parse, parseQuery } from "../parse.ts";
 import type { ApiServices } from "../services.ts";
 import { PERMISSIONS } from "../session.ts";
@@ -241,10 +241,9 @@ function exportRoutes(app: FastifyInstance, { exports }: ApiServices): void {
     async (request, reply) => {
       const { tenantId } = userOf(request);
       const { before = null, limit } = parseQuery(exportsQuery, request.query);
-      const page = await exports.list(tenantId, { before, limit });
-      const next = nextLink(request.url, page, limit);
-      if (next !== null) void reply.header("Link", next);
-      return { exports: page.map(exportView) };
+      const { rows, last } = firstPage(await exports.list(tenantId, { before, limit: limit + 1 }), limit);
+      if (last !== undefined) void reply.header("Link", linkBefore(request.url, last.id));
+      return { exports: rows.map(exportView) };
     },
   );
 

@@ -5,7 +5,7 @@ import { parseTenantId } from "../../shared/id.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { grantingOf } from "../access.ts";
 import { describeRoute } from "../openapi.ts";
-import { linkToPage, NEXT_PAGE } from "../page-query.ts";
+import { firstPage, linkToPage, NEXT_PAGE } from "../page-query.ts";
 import { parse, parseQuery } from "../parse.ts";
 import { tokenExample, tokenObject, tokenView } from "../portal-schemas.ts";
 import type { ApiServices } from "../services.ts";
@@ -116,10 +116,10 @@ function addReading(app: FastifyInstance, { tenants }: ApiServices): void {
     },
     async (request, reply) => {
       const query = parseQuery(tenantsQuery, request.query);
-      const page = await tenants.list(query);
-      const last = page.length < query.limit ? undefined : page.at(-1);
+      const { limit } = query;
+      const { rows, last } = firstPage(await tenants.list({ ...query, limit: limit + 1 }), limit);
       if (last !== undefined) void reply.header("Link", linkToPage(request.url, { after: last.id }));
-      return { tenants: page.map(tenantView) };
+      return { tenants: rows.map(tenantView) };
     },
   );
 

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
-import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
+import { api, ApiError, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { useEndpointName } from "../../endpoints/endpoint-names.ts";
 import { usePermissions } from "../../session/permissions.ts";
@@ -13,6 +13,7 @@ import { Empty, Failed, Loading, useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import { Ago } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { pageOf } from "../../url/link.ts";
 import { DownloadButton, Expiry, FileActions } from "./file-actions.tsx";
 import { texts } from "./texts.ts";
 
@@ -42,12 +43,15 @@ export function ExportList({ add }: { add: ReactNode }) {
     initialPageParam: null,
     queryFn: async ({ pageParam, signal }: { pageParam: string | null; signal: AbortSignal }) => {
       const params = { query: { limit: PAGE_ROWS, ...(pageParam !== null && { before: pageParam }) } };
-      return (await bodyOf(api.GET("/api/storage/exports", { signal, params }))).exports;
+      const { data, response } = await api.GET("/api/storage/exports", { signal, params });
+      if (data === undefined) throw new ApiError(500, null);
+      return { exports: data.exports, next: pageOf(response, "before") };
     },
-    getNextPageParam: (page) => (page.length < PAGE_ROWS ? null : (page.at(-1)?.id ?? null)),
-    refetchInterval: ({ state }) => (state.data?.pages.flat().some(isUnfinished) === true ? WATCH_MS : false),
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some((page) => page.exports.some(isUnfinished)) === true ? WATCH_MS : false,
   });
-  const exports = useMemo(() => query.data?.pages.flat() ?? [], [query.data]);
+  const exports = useMemo(() => query.data?.pages.flatMap((page) => page.exports) ?? [], [query.data]);
   useArchivesAfter(exports);
   if (query.isPending) return <Loading />;
   if (query.data === undefined) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
