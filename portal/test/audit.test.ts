@@ -52,6 +52,16 @@ describePortal("the portal's audit log", { env: { RATE_LIMIT_WRITES: "0" } }, (p
     await page.getByText("Nothing matches").waitFor();
   });
 
+  it("says how long to wait where it was asked for too often", async () => {
+    const { page } = await portal().open("/endpoints", { expects: /status of 429/ });
+    await page.route(/\/api\/audit/, (route) =>
+      route.fulfill({ status: 429, headers: { "Retry-After": "40" }, body: "{}" }),
+    );
+    await page.getByRole("link", { name: "Audit log" }).first().click();
+    await page.getByText("Too many requests").waitFor();
+    assert.equal(await page.getByText(/Wait 40/).count(), 1);
+  });
+
   it("shows what others chose as text", async () => {
     const sub = `<img src=x onerror="alert(1)">\u202Eright`;
     const json = { url: new URL("/x", portal().service.receiver.url).href, events: ["*"] };

@@ -121,6 +121,8 @@ describePortal(
           .click();
         await page.waitForURL((url) => url.searchParams.get("d") === did);
       }
+      await drawer.getByRole("button", { name: "Newer" }).click();
+      await page.waitForURL((url) => url.searchParams.get("d") === all.at(-2)?.id);
     });
 
     it("leads to the check of its signature, which takes the command of curl", async () => {

@@ -99,6 +99,24 @@ describePortal(
       await eventually(() => hasFocus(page));
     });
 
+    it("keeps news for as long as it is in them", async () => {
+      await prepare(portal(), "news", 1);
+      const { page } = await portal().open("/exports", { grant: { tenant_id: "news" } });
+      await page.clock.install();
+      await page.getByText("No export yet").waitFor();
+      await page.getByRole("button", { name: "Request export" }).last().click();
+      await page.getByRole("dialog").getByRole("button", { name: "Request export" }).press("Enter");
+      const news = page.getByText("The export is requested");
+      const close = page.getByRole("button", { name: "Close" }).last();
+      await news.waitFor();
+      await close.focus();
+      await page.clock.fastForward("00:30");
+      assert.equal(await news.count(), 1);
+      await close.blur();
+      await page.clock.fastForward("00:30");
+      await news.waitFor({ state: "detached" });
+    });
+
     it("stays with what was tried again, and with a form whose choices were taken away", async () => {
       const { page } = await portal().open("/endpoints/new", { expects: /500/ });
       const endpoints = /\/api\/webhooks$/;

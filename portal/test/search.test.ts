@@ -74,6 +74,23 @@ describePortal(
       await page.getByRole("heading", { level: 1, name: /hooks$/ }).waitFor();
     });
 
+    it("opens by Enter nothing that was found for what one typed before", async () => {
+      await addEndpoint(portal(), "hasty", "/hasty");
+      const { page } = await portal().open("/exports", { grant: { tenant_id: "hasty" } });
+      await page.getByText("No export yet").waitFor();
+      await page.keyboard.press("/");
+      const input = page.getByRole("combobox");
+      await input.fill("hast");
+      await page.getByRole("option", { name: /hasty$/ }).waitFor();
+      await input.fill("hast but other");
+      await page.keyboard.press("Enter");
+      await page
+        .getByText(/Nothing has/)
+        .or(page.getByRole("heading", { level: 1, name: /hasty$/ }))
+        .waitFor();
+      assert.match(page.url(), /\/exports$/);
+    });
+
     it("says that nothing was found, and shows what was asked as text", async () => {
       const { page, inspect } = await portal().open("/exports", { grant: { tenant_id: "nothing" } });
       await page.getByText("No export yet").waitFor();

@@ -13,6 +13,7 @@ import { startTestService } from "../../test/support/service.ts";
 import { listen } from "../../test/support/tls-receiver.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { codeUrl, describePortal } from "./support/portal.ts";
+import { addEndpoint } from "./support/tenant.ts";
 
 /** Runs in the page. */
 const NO_STORAGE = `for (const name of ["sessionStorage", "localStorage"])
@@ -108,6 +109,18 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
     await page.getByText("Your session has ended").waitFor();
     assert.equal(await page.evaluate('sessionStorage.getItem("postern.session")'), null);
     await inspect("session-ended");
+  });
+
+  it("shows nothing of another tenant that was open in its tab before", async () => {
+    await addEndpoint(portal(), "former", "/former", { events: ["*"] });
+    const { page } = await portal().open("/endpoints", { grant: { tenant_id: "former" } });
+    const former = page.getByText(/\/former$/);
+    await former.first().waitFor();
+    const opened = page.waitForResponse((answer) => answer.url().endsWith("/api/portal/sessions"));
+    await page.goto(await codeUrl(portal().service, "/endpoints", { tenant_id: "latter" }));
+    assert.equal((await opened).status(), 201);
+    await page.getByText("No endpoint yet").or(former).first().waitFor();
+    assert.equal(await former.count(), 0);
   });
 
   it("is renewed before its token expires", async () => {

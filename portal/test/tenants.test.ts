@@ -38,6 +38,17 @@ describePortal(
       await page.getByRole("listitem").getByText("Portal opened for somebody").first().waitFor();
     });
 
+    it("opens one to change it, where one asks for that", async () => {
+      await prepare(portal(), "changed", 1);
+      const { page } = await portal().open("/tenants", { grant: OPERATOR });
+      await page.getByRole("button", { name: "Open as changed" }).click();
+      await page.getByLabel("Read only").uncheck();
+      await page.getByRole("button", { name: "Open as", exact: true }).click();
+      await page.getByRole("heading", { level: 1, name: "Endpoints" }).waitFor();
+      await page.getByRole("link", { name: "Add endpoint" }).first().waitFor();
+      assert.equal(await page.getByText("Read only").count(), 0);
+    });
+
     it("is no page of a tenant's session", async () => {
       const { page, inspect } = await portal().open("/tenants");
       await page.getByText("There is no such page").first().waitFor();
