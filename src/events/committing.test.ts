@@ -42,8 +42,8 @@ beforeEach(async () => {
 });
 after(() => database.drop());
 
-function eventOf(id?: string, data: Record<string, unknown> = {}): NewEvent {
-  const [event] = checkEvents({ type: "invoice.paid", data, id }, tenant("acme"), catalog);
+function eventOf(id?: string, data: Record<string, unknown> = {}, of = "acme"): NewEvent {
+  const [event] = checkEvents({ type: "invoice.paid", data, id }, tenant(of), catalog);
   assert.ok(event !== undefined);
   return event;
 }
@@ -123,6 +123,28 @@ describe("the events of a request", () => {
       assert.deepEqual([again, counts], [2, [2, 2, 2]]);
     },
   );
+
+  it("in arrays for many endpoints keep connections for others: a tenant has two, all together four", async () => {
+    const running: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const { queue } = acceptor;
+    const slow = async (...given: Parameters<typeof queue.acceptParts>) => {
+      running.push(given[0][0]?.[0]?.tenantId ?? "");
+      await gate.promise;
+      return queue.acceptParts(...given);
+    };
+    commit = makeCommitting(
+      new Acceptor({ queue: { ...queue, acceptParts: slow }, ownLane: NO_LANE }),
+      (accepted) => counts.push(accepted),
+    );
+    const wide = (of: string) => commit(Array.from({ length: 60 }, () => eventOf(undefined, {}, of)));
+    const waiting = ["acme", "acme", "acme", "globex", "initech", "hooli"].map(wide);
+    await commit([eventOf()]);
+    assert.deepEqual(running, ["acme", "acme", "globex", "initech"]);
+    gate.resolve();
+    await Promise.all(waiting);
+    assert.deepEqual(running.slice(4).toSorted(), ["acme", "hooli"]);
+  });
 
   it("are new where their key ran out as it was looked up", async () => {
     await commit([eventOf("key")]);

@@ -37,8 +37,8 @@ class RequestCommits {
     (events, lockWaitMs) => this.#acceptor.acceptEach(events, { lockWaitMs }),
     MAX_EVENTS_PER_COMMIT,
   );
-  // A try of an array has a connection, also while it waits for a key that is held. So
-  // no tenant has many, and what it tries again keeps none of its own new arrays.
+  // A try of an array has a connection: while it waits for a key that is held, or for seconds where its
+  // events go to many endpoints. So no tenant has many, and what it tries again keeps none of its own new arrays.
   readonly #tries = makeFairTurns<TenantId>({ total: 4, share: 2 });
   readonly #laterTries = makeFairTurns<TenantId>({ total: 2, share: 1 });
 
@@ -102,7 +102,8 @@ class RequestCommits {
 
   async #publishMany(tenantId: TenantId, events: NewEvent[]): Promise<Published[]> {
     if (events.some((event) => event.idempotencyKey !== null)) return this.#publishKeyed(tenantId, events);
-    if (this.#acceptor.fanOut.parts(events).length > 1) return this.#acceptParts(events);
+    if (this.#acceptor.fanOut.parts(events).length > 1)
+      return this.#tries.run(tenantId, () => this.#acceptParts(events));
     const accepted = await this.#acceptor.accept(events);
     return events.map((event) => ({ ...acceptedOf(accepted, event), isNew: true }));
   }
