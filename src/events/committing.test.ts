@@ -146,6 +146,35 @@ describe("the events of a request", () => {
     assert.deepEqual(running.slice(4).toSorted(), ["acme", "hooli"]);
   });
 
+  it("in arrays that waited five seconds for their turn are refused, and never accepted", async (test) => {
+    const gate = Promise.withResolvers<void>();
+    let running = 0;
+    const { queue } = acceptor;
+    const slow = async (...given: Parameters<typeof queue.acceptParts>) => {
+      running++;
+      await gate.promise;
+      return queue.acceptParts(...given);
+    };
+    commit = makeCommitting(
+      new Acceptor({ queue: { ...queue, acceptParts: slow }, ownLane: NO_LANE }),
+      (accepted) => counts.push(accepted),
+    );
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const wide = () => commit(Array.from({ length: 60 }, () => eventOf()));
+    const [first, second, third] = [wide(), wide(), wide()];
+    const refused = assert.rejects(
+      third,
+      (error) => error instanceof Refusal && error.code === "unavailable",
+    );
+    await new Promise(setImmediate);
+    test.mock.timers.tick(5000);
+    await refused;
+    test.mock.timers.reset();
+    gate.resolve();
+    await Promise.all([first, second]);
+    assert.deepEqual([running, counts], [2, [60, 60]]);
+  });
+
   it("are new where their key ran out as it was looked up", async () => {
     await commit([eventOf("key")]);
     beforeLook = () => database.pool.query("DELETE FROM postern.idempotency_keys");

@@ -1,7 +1,7 @@
 /** Commits the events of requests to the queue, in groups. */
 import assert from "node:assert/strict";
 import { KeyReusedError, type AcceptedEvent, type EarlierEvent, type NewEvent } from "../queue/queue.ts";
-import { makeFairTurns } from "../shared/fair-turns.ts";
+import { makeFairTurns, type Patience } from "../shared/fair-turns.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
@@ -23,6 +23,14 @@ export function makeCommitting(acceptor: Acceptor, count: (accepted: number) => 
   };
 }
 
+/** One that begins later would most likely be accepted after its producer was told that it is not known. */
+const TRY_PATIENCE: Patience = {
+  ms: 5000,
+  late: () => new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause: new Error(LATE) }),
+};
+const RETRY_AFTER_S = 2;
+const LATE = "arrays that were published before take too long";
+
 class RequestCommits {
   readonly #acceptor: Acceptor;
   // Concurrent requests share one commit; an array is a group already. Events
@@ -39,7 +47,7 @@ class RequestCommits {
   );
   // A try of an array has a connection: while it waits for a key that is held, or for seconds where its
   // events go to many endpoints. So no tenant has many, and what it tries again keeps none of its own new arrays.
-  readonly #tries = makeFairTurns<TenantId>({ total: 4, share: 2 });
+  readonly #tries = makeFairTurns<TenantId>({ total: 4, share: 2 }, TRY_PATIENCE);
   readonly #laterTries = makeFairTurns<TenantId>({ total: 2, share: 1 });
 
   constructor(acceptor: Acceptor) {
