@@ -92,7 +92,7 @@ function answerErrors(
 ): void {
   const tellOutage = makeOutageLog(app.log);
   app.setErrorHandler((error: Error, request, reply) => {
-    // The client has gone in the middle of its body: nobody hears the answer, and it is no outage.
+    // The client went away before all of its body was here. That is no outage, and the answer reaches nobody.
     if (request.raw.errored === error) return reply.code(400).send({ error: "Bad Request" });
     countRefusedCall(error, request, auditTally);
     tellOutage(error);

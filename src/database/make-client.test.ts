@@ -56,7 +56,7 @@ describe("a client", () => {
     const client = await pool.connect();
     const waiting = pool.query("SELECT 1");
     await rm(file);
-    // The pool makes a new one for who waits, in nobody's call.
+    // The pool makes one by itself for those who wait, where nobody could catch its error.
     client.release(true);
     await assert.rejects(waiting, (error: unknown) => isRefusedLogin(error) && codeOf(error) === "ENOENT");
     await assert.rejects(pool.query("SELECT 1"), isRefusedLogin);

@@ -35,7 +35,7 @@ class OpeningClient extends Client {
     try {
       super(config);
     } catch (error) {
-      // Made where nobody expects an error, as in a pool that lost a connection while others wait.
+      // A pool that lost a connection makes another by itself for those who wait: nobody could catch the error there.
       super();
       unreadable.set(this, error);
     }

@@ -23,26 +23,24 @@ export class AcceptingRoom {
   /** Null where there is no room for all of them; otherwise what gives it back. */
   take(events: readonly NewEvent[]): (() => void) | null {
     const wanted = amountsOf(events);
-    const taken = wanted.values().reduce(add, this.#taken);
-    const free = subtract(ROOM, taken);
+    const free = wanted.values().reduce(subtract, subtract(ROOM, this.#taken));
     const most = {
       events: TIMES_WHAT_IS_FREE * free.events,
       characters: TIMES_WHAT_IS_FREE * free.characters,
     };
     for (const [tenantId, amount] of wanted)
       if (!fits(add(this.#ofTenants.get(tenantId) ?? NOTHING, amount), most)) return null;
-    this.#taken = taken;
-    for (const [tenantId, amount] of wanted) this.#change(tenantId, amount, add);
-    return () => {
-      this.#taken = wanted.values().reduce(subtract, this.#taken);
-      for (const [tenantId, amount] of wanted) this.#change(tenantId, amount, subtract);
-    };
+    this.#change(wanted, add);
+    return () => this.#change(wanted, subtract);
   }
 
-  #change(tenantId: TenantId, by: Amount, how: typeof add): void {
-    const amount = how(this.#ofTenants.get(tenantId) ?? NOTHING, by);
-    if (amount.events === 0) this.#ofTenants.delete(tenantId);
-    else this.#ofTenants.set(tenantId, amount);
+  #change(amounts: ReadonlyMap<TenantId, Amount>, how: typeof add): void {
+    for (const [tenantId, amount] of amounts) {
+      this.#taken = how(this.#taken, amount);
+      const ofTenant = how(this.#ofTenants.get(tenantId) ?? NOTHING, amount);
+      if (ofTenant.events === 0) this.#ofTenants.delete(tenantId);
+      else this.#ofTenants.set(tenantId, ofTenant);
+    }
   }
 }
 

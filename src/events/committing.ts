@@ -23,13 +23,13 @@ export function makeCommitting(acceptor: Acceptor, count: (accepted: number) => 
   };
 }
 
+const RETRY_AFTER_S = 2;
+const LATE = "arrays that were published before take too long";
 /** One that begins later would most likely be accepted after its producer was told that it is not known. */
 const TRY_PATIENCE: Patience = {
   ms: 5000,
   late: () => new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause: new Error(LATE) }),
 };
-const RETRY_AFTER_S = 2;
-const LATE = "arrays that were published before take too long";
 
 class RequestCommits {
   readonly #acceptor: Acceptor;

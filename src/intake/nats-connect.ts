@@ -4,8 +4,8 @@
  * The package ends a try that the server does not answer, but its socket only
  * with the next try: that of the last one stays until the server closes it. A
  * process that tries until a silent server answers would collect one every two
- * seconds. The package hands its sockets to nobody, so they are noted as Node
- * opens them.
+ * seconds. The package does not give its sockets out, so they are noted as
+ * Node opens them.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
