@@ -1,13 +1,11 @@
 /** What a worker asks about due dispatches when slots arrive, beside more of them than one statement may read. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import * as z from "zod";
-import type { Db } from "../src/database/pool.ts";
 import { findDue } from "../src/queue/postgres/claim-store.ts";
 import { ALL_SLOTS, SlotSet, slotOf } from "../src/queue/slots.ts";
 import { newEndpointId, type EndpointId } from "../src/shared/id.ts";
-import { statementsOf } from "./support/plans.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { rowsReadBy } from "./support/rows-read.ts";
 
 const MANY = 20_000;
 const MOST_READ = 100;
@@ -40,36 +38,6 @@ async function add(endpointId: EndpointId, count: number, change: string): Promi
   await database.pool.query(`UPDATE postern.dispatches SET ${change} WHERE endpoint_id = $1`, [endpointId]);
 }
 
-type Node = { [key: string]: unknown; Plans?: Node[] | undefined };
-const node: z.ZodType<Node> = z.looseObject({
-  get Plans() {
-    return z.array(node).optional();
-  },
-});
-const answer = z.tuple([z.object({ "QUERY PLAN": z.tuple([z.object({ Plan: node })]) })]);
-
-/** Rows of a table that the plan took up, those that a filter removed included. */
-function rowsRead(plan: Node): number {
-  const below = (plan.Plans ?? []).reduce((sum, each) => sum + rowsRead(each), 0);
-  if (typeof plan["Relation Name"] !== "string") return below;
-  const each = Number(plan["Actual Rows"]) + Number(plan["Rows Removed by Filter"] ?? 0);
-  return below + each * Number(plan["Actual Loops"]);
-}
-
-async function rowsReadBy(run: (db: Db) => Promise<unknown>): Promise<number> {
-  const client = await database.pool.connect();
-  try {
-    let rows = 0;
-    for (const { text, values } of await statementsOf(client, run)) {
-      const explained = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, [...values]);
-      rows += rowsRead(answer.parse(explained.rows)[0]["QUERY PLAN"][0].Plan);
-    }
-    return rows;
-  } finally {
-    client.release();
-  }
-}
-
 describe("the due dispatches of slots that arrive", () => {
   it("are found at each endpoint that has any, where fewer are read than are due", async () => {
     for (const mostRead of [MOST_READ, MANY + 1, MANY + 2]) {
@@ -94,7 +62,7 @@ describe("the due dispatches of slots that arrive", () => {
   });
 
   it("are not all read", async () => {
-    const rows = await rowsReadBy((db) => findDue(db, ALL_SLOTS, MOST_READ));
+    const rows = await rowsReadBy(database.pool, (db) => findDue(db, ALL_SLOTS, MOST_READ));
     assert.ok(rows < MANY / 4, `${rows} rows of ${MANY}`);
   });
 });

@@ -6,6 +6,8 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/postgr
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { openTestQueue } from "../../test/support/test-queue.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import { VirtualClock } from "../../test/support/virtual-clock.ts";
+import { codeOf } from "../shared/error-code.ts";
 import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { loadCatalog } from "./catalog.ts";
 import { writeEvent } from "./new-event.ts";
@@ -46,6 +48,9 @@ beforeEach(async () => {
 });
 after(() => database.drop());
 
+/** On which relays are short, whatever they take. */
+const clock = new VirtualClock();
+
 function open(operator: string | null = null): Outbox {
   return makeOutbox({
     queue: openTestQueue(database.pool),
@@ -53,6 +58,7 @@ function open(operator: string | null = null): Outbox {
     log: pino({ base: null }, { write: (line) => logged.push(JSON.parse(line)) }),
     metrics,
     tracing: null,
+    clock,
     operatorTenant: operator === null ? null : tenant(operator),
   });
 }
@@ -115,6 +121,26 @@ describe("an event in the outbox", () => {
     const outbox = open();
     assert.deepEqual([await outbox.relay(), (await accepted()).length], ["more", 500]);
     assert.deepEqual([await outbox.relay(), (await accepted()).length], ["all", 501]);
+  });
+
+  it("goes with fewer others after the database cancelled a relay for its length", async (test) => {
+    await database.pool.query(`
+      CREATE FUNCTION refuse_many() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF (SELECT count(*) FROM added) > 2 THEN RAISE EXCEPTION 'too long' USING ERRCODE = '57014'; END IF;
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER refuse_many AFTER INSERT ON postern.events REFERENCING NEW TABLE AS added
+        FOR EACH STATEMENT EXECUTE FUNCTION refuse_many()`);
+    test.after(() => database.pool.query("DROP FUNCTION refuse_many CASCADE"));
+    for (let n = 0; n < 7; n++) await leave({ type: "order.sent" });
+    const outbox = open();
+    const counts: (number | string)[] = [];
+    for (let n = 0; n < 7; n++) {
+      await outbox.relay().catch((error: unknown) => counts.push(codeOf(error)));
+      counts.push((await accepted()).length);
+    }
+    // Of 500, 62, 7 and one event; then of two; of four, and of one and two again.
+    assert.deepEqual(counts, ["57014", 0, "57014", 0, "57014", 0, 1, 3, "57014", 3, 4]);
   });
 });
 

@@ -6,6 +6,7 @@
 import * as z from "zod";
 import type { Pool } from "../database/pool.ts";
 import type { DispatchQueue, NewEvent, OutboxEvent } from "../queue/queue.ts";
+import type { Clock } from "../shared/clock.ts";
 import type { TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -19,6 +20,7 @@ import { patternsMatching } from "./subscription.ts";
 import { isServiceType } from "./built-in-catalog.ts";
 import { writeEvent } from "./new-event.ts";
 import { mirrorEventTypes, type MirroredType } from "./outbox-store.ts";
+import { TakeSize } from "./take-size.ts";
 
 /** A worker holds a take in memory; what is too much for it would be so for each that tries again. */
 const TAKE_LIMIT = { events: 500, bodyBytes: 8 * 1024 * 1024 };
@@ -47,7 +49,7 @@ export function makeCatalogAnnouncer(db: Pool, catalog: LiveCatalog): () => Prom
 }
 
 export type Outbox = {
-  /** Relays up to {@link TAKE_LIMIT} and answers whether more may wait. */
+  /** Relays up to {@link TAKE_LIMIT}, less after a long relay, and answers whether more may wait. */
   relay(): Promise<"all" | "more">;
 };
 
@@ -57,10 +59,12 @@ export function makeOutbox(services: {
   log: Log;
   metrics: Metrics;
   tracing: Tracing | null;
+  clock: Clock;
   /** The tenant that gets every tenant's own events of Postern too; null: none. */
   operatorTenant: TenantId | null;
 }): Outbox {
-  const { queue, log, metrics, tracing, operatorTenant } = services;
+  const { queue, log, metrics, tracing, clock, operatorTenant } = services;
+  const size = new TakeSize(TAKE_LIMIT.events);
 
   function judge(event: OutboxEvent, catalog: Catalog): NewEvent[] {
     const fault = faultOf(event, catalog);
@@ -91,13 +95,20 @@ export function makeOutbox(services: {
     async relay() {
       // One catalog for both: an event whose type leaves meanwhile must have its ten minutes.
       const catalog = services.catalog.current();
-      const { relayed, mayHaveMore } = await queue.relay({
-        types: [...catalog.types.keys()],
-        limits: TAKE_LIMIT,
-        judge: (event) => judge(event, catalog),
-      });
-      metrics.eventsAccepted.inc(relayed);
-      return mayHaveMore ? "more" : "all";
+      const begunAt = clock.nowMs();
+      try {
+        const { relayed, mayHaveMore } = await queue.relay({
+          types: [...catalog.types.keys()],
+          limits: { ...TAKE_LIMIT, events: size.events },
+          judge: (event) => judge(event, catalog),
+        });
+        size.took(clock.nowMs() - begunAt);
+        metrics.eventsAccepted.inc(relayed);
+        return mayHaveMore ? "more" : "all";
+      } catch (error) {
+        size.failed();
+        throw error;
+      }
     },
   };
 }

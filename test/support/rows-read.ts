@@ -1,8 +1,9 @@
-/** Counts the rows that the log's statements read: the plan is made when a statement is first seen, and kept. */
+/** Counts the rows that statements read from tables, those included that a filter removed. */
 import { escapeIdentifier, escapeLiteral, type QueryConfig } from "pg";
 import * as z from "zod";
 import type { Db, Pool } from "../../src/database/pool.ts";
 import type { TenantPool } from "../../src/database/tenant-pool.ts";
+import { statementsOf } from "./plans.ts";
 
 type Node = { [key: string]: unknown; Plans?: Node[] | undefined };
 const node: z.ZodType<Node> = z.looseObject({
@@ -12,7 +13,29 @@ const node: z.ZodType<Node> = z.looseObject({
 });
 const answer = z.tuple([z.object({ "QUERY PLAN": z.tuple([z.object({ Plan: node })]) })]);
 
-/** One connection of a tenant; what runs on it is planned and prepared on it, as in the service. */
+/** The rows that the statements of `run` read, each planned once for all values. */
+export async function rowsReadBy(pool: Pool, run: (db: Db) => Promise<unknown>): Promise<number> {
+  const client = await pool.connect();
+  try {
+    await client.query("SET plan_cache_mode = force_generic_plan");
+    let rows = 0;
+    for (const { text, values } of await statementsOf(client, run)) {
+      await client.query(`PREPARE asked AS ${text}`);
+      const call = `EXECUTE asked (${values.map(literal).join(", ")})`;
+      const explained = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${call}`);
+      await client.query("DEALLOCATE asked");
+      rows += rowsOf(answer.parse(explained.rows)[0]["QUERY PLAN"][0].Plan, false);
+    }
+    return rows;
+  } finally {
+    client.release(true);
+  }
+}
+
+/**
+ * One connection of a tenant, for statements of the log: a plan is made when a
+ * statement is first seen, and kept, as in the service.
+ */
 export async function openCounter(pool: Pool, tenantId: string, settings: string) {
   const client = await pool.connect();
   await client.query(`SET ROLE postern_tenant; ${settings.replaceAll("SET LOCAL", "SET")}`);
@@ -67,6 +90,6 @@ function rowsOf(plan: Node, withParts: boolean): number {
 
 function literal(value: unknown): string {
   if (Array.isArray(value)) return escapeLiteral(`{${value.map((one) => JSON.stringify(one)).join(",")}}`);
-  const text = String(value);
+  const text = Buffer.isBuffer(value) ? `\\x${value.toString("hex")}` : String(value);
   return value === null ? "NULL" : escapeLiteral(text);
 }

@@ -86,12 +86,27 @@ export type RowIdentity = {
 
 const IDENTITY = /* sql */ `key, version_id AS "versionId", etag, size, sha256`;
 
-/** Some available artifacts of all tenants; ids are random, so the first are spread over the bucket. */
+/** Rows looked at for each that is asked for. */
+const SAMPLED_FROM = 50;
+
+/**
+ * Some available artifacts of all tenants; ids are random, so the first are
+ * spread over the bucket. Where most rows are of other buckets, as after a move
+ * to a new one, the rest are the first by key.
+ */
 export async function sampleAvailable(db: Db, bucket: string, limit: number): Promise<RowIdentity[]> {
   const { rows } = await db.query<RowIdentity>(
-    /* sql */ `SELECT ${IDENTITY} FROM postern.stored_objects
-      WHERE bucket = $1 AND state = 'available' ORDER BY id LIMIT $2`,
-    [bucket, limit],
+    /* sql */ `WITH spread AS MATERIALIZED (
+        SELECT id, ${IDENTITY} FROM (SELECT * FROM postern.stored_objects ORDER BY id LIMIT $3) AS first
+        WHERE bucket = $1 AND state = 'available' LIMIT $2
+      ), rest AS (
+        SELECT id, ${IDENTITY} FROM postern.stored_objects
+        WHERE bucket = $1 AND state = 'available' AND id <> ALL (ARRAY(SELECT id FROM spread))
+        ORDER BY bucket, key LIMIT $2
+      )
+      SELECT key, "versionId", etag, size, sha256 FROM (SELECT * FROM spread UNION ALL SELECT * FROM rest) AS sample
+      LIMIT $2`,
+    [bucket, limit, limit * SAMPLED_FROM],
   );
   return rows;
 }

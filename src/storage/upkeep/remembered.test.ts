@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
-import { insertRow, NOW } from "../../../test/support/stored-row.ts";
+import { rowsReadBy } from "../../../test/support/rows-read.ts";
+import { DIGEST, insertRow, NOW } from "../../../test/support/stored-row.ts";
 import { openStored } from "../../../test/support/stored.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { inTransaction } from "../../database/transaction.ts";
@@ -32,6 +33,8 @@ import {
 } from "./reconcile-store.ts";
 
 const ELSEWHERE = randomUUID();
+/** Rows of another bucket. */
+const OTHERS = 20_000;
 
 let database: TestDatabase;
 before(async () => {
@@ -211,6 +214,27 @@ describe("what is known of a bucket", () => {
       sample.map(({ key }) => key),
       keys.toSorted().slice(0, 2),
     );
+  });
+
+  it("has them sampled beside many of another bucket, without reading all of these", async () => {
+    const { pool } = database;
+    const bucket = randomUUID();
+    const mine = [await insertRow(pool, bucket), await insertRow(pool, bucket)];
+    // Its ids come after nearly all of the others.
+    await pool.query(
+      `INSERT INTO postern.stored_objects (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key,
+          size, sha256, content_type, version_id, etag, state, state_since, available_at)
+        SELECT 'acme', ('00000000' || right(gen_random_uuid()::text, 28))::uuid, gen_random_uuid(), gen_random_uuid(),
+          1, 'request_body', 'before', n::text, 5, $2, 'text/plain', 'v', 'e', 'available', now(), now()
+        FROM generate_series(1, $1::int) n`,
+      [OTHERS, DIGEST],
+    );
+    await pool.query("ANALYZE postern.stored_objects");
+    const sample = await sampleAvailable(pool, bucket, 5);
+    assert.deepEqual(new Set(sample.map(({ key }) => key)), new Set(mine.map(({ key }) => key)));
+    const rows = await rowsReadBy(pool, (db) => sampleAvailable(db, bucket, 5));
+    assert.ok(rows < OTHERS / 10, `${rows} rows of ${OTHERS}`);
+    await pool.query("DELETE FROM postern.stored_objects WHERE bucket = 'before'");
   });
 
   it("suspects an object that is put back, unless a row has its key", async () => {
