@@ -59,6 +59,7 @@ const PUBLISHER = "postern_publisher";
 
 const unkeyed = (batch: Batch) => batch.map((rows) => event(rows, null));
 const halfKeyed = (batch: Batch) => batch.map((rows, n) => event(rows, n % 2 === 0 ? null : `new ${n}`));
+const manyOfEach = (batch: Batch) => Array.from({ length: 32 }, () => unkeyed(batch)).flat();
 const ACCEPTING = { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [], firstDelayMs: 0 };
 
 const STATEMENTS: Record<string, Case> = {
@@ -71,6 +72,11 @@ const STATEMENTS: Record<string, Case> = {
     as: PUBLISHER,
     run: (db, batch) =>
       acceptEvents(db, halfKeyed(batch), { ...ACCEPTING, parked: [endpointOf(batch).endpointId] }),
+    also: { endpoints: ["tenant_id"] },
+  },
+  "accept many of one tenant": {
+    as: PUBLISHER,
+    run: (db, batch) => acceptEvents(db, manyOfEach(batch), ACCEPTING),
     also: { endpoints: ["tenant_id"] },
   },
   "accept in one of several databases": {

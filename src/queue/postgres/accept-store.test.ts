@@ -9,7 +9,7 @@ import { isMisrouted } from "../../database/residence.ts";
 import { newEndpointId } from "../../shared/id.ts";
 import { LEASE_MS, type NewEvent } from "../queue.ts";
 import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
-import { ALL_SLOTS, NEIGHBOURS, NO_SLOTS, slotOf } from "../slots.ts";
+import { ALL_SLOTS, NEIGHBOURS, NO_SLOTS, SlotSet, slotOf } from "../slots.ts";
 import { acceptEvents, findEarlierEvents, findEventOfKey, findKnownEvents } from "./accept-store.ts";
 
 const seeded = seededDatabase();
@@ -49,6 +49,15 @@ const asStored = (given: NewEvent, dispatches = 1) => ({
   dispatches,
   key: given.idempotencyKey,
 });
+
+/** Each dispatch, with the place of its event among these. */
+async function made(events: readonly NewEvent[]) {
+  const rows = await sql(
+    `SELECT event_id, endpoint_id, held, parked, lease_owner, version FROM postern.dispatches ORDER BY endpoint_id, event_id`,
+  );
+  const places = new Map(events.map(({ id }, place) => [id, place]));
+  return rows.map(({ event_id, ...rest }) => [places.get(event_id), rest]);
+}
 
 describe("a group of events", () => {
   const PARTS: Record<string, Partial<NewEvent>> = {
@@ -158,6 +167,102 @@ describe("a group of events", () => {
     );
     const expected = [asStored(wide, 2), asStored(narrow, 1), asStored(unheard, 0), asStored(odd, 1)];
     assert.deepEqual(await stored(), expected);
+  });
+});
+
+describe("many events of one tenant and type", () => {
+  const OTHER_TYPE = "order.paid";
+  const ENDPOINTS = [
+    ["*"],
+    [EVENT_TYPE],
+    [`${EVENT_TYPE}@1`],
+    [`${EVENT_TYPE}@1`, `${EVENT_TYPE}@2`],
+    [OTHER_TYPE],
+    ["order.sent"],
+  ];
+  const PARTS: Record<string, Partial<NewEvent>> = {
+    plain: {},
+    extra: { ...VERSIONS, traceparent: TRACEPARENT },
+    keyed: { idempotencyKey: "of each" },
+  };
+
+  async function subscribeAll() {
+    await sql("DELETE FROM postern.endpoints WHERE tenant_id = $1", seeded.acme.tenantId);
+    const states = ["mode = 'push'", "mode = 'pull'", "moving = true", "deleted_at = now()"];
+    for (const [place, patterns] of [...ENDPOINTS, ...ENDPOINTS].entries()) {
+      const id = newEndpointId();
+      await sql(
+        `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+          VALUES ($1, $2, 'https://example.com/', $3, '', now(), now())`,
+        seeded.acme.tenantId,
+        id,
+        patterns,
+      );
+      const state = place < ENDPOINTS.length ? "mode = 'push'" : (states[place % states.length] ?? "");
+      await sql(`UPDATE postern.endpoints SET ${state} WHERE id = $1`, id);
+    }
+  }
+
+  function make(count: number, parts: Partial<NewEvent>): NewEvent[] {
+    return Array.from({ length: count }, (_, n) => ({
+      ...event(seeded.acme, null),
+      type: n % 2 === 0 ? EVENT_TYPE : OTHER_TYPE,
+      patterns: n % 2 === 0 ? ["*", EVENT_TYPE, `${EVENT_TYPE}@1`, `${EVENT_TYPE}@2`] : ["*", OTHER_TYPE],
+      // One without the others', as a group may have.
+      ...(n % 8 < 6 && parts),
+      ...(parts.idempotencyKey !== undefined && { idempotencyKey: `${n % 8}` }),
+    }));
+  }
+
+  it("get what each would get alone", async () => {
+    const leaseId = randomUUID();
+    const session = await seeded.pool.connect();
+    try {
+      await subscribeAll();
+      const [backlogged] = await sql("SELECT id FROM postern.endpoints WHERE events = '{*}'");
+      const options = {
+        ...UNLEASED,
+        leaseId,
+        slots: new SlotSet([1, 9, 77, 140, 200]),
+        parked: [backlogged.id],
+      };
+      for (const residents of [null, { tenantIds: [seeded.acme.tenantId], versions: [1] }])
+        for (const [name, parts] of Object.entries(PARTS)) {
+          const results = [];
+          for (const size of [1, 80]) {
+            await sql(
+              "DELETE FROM postern.dispatches; DELETE FROM postern.events; DELETE FROM postern.idempotency_keys",
+            );
+            const events = make(80, parts);
+            const counts = new Map<string, number>();
+            const leased = [];
+            for (let from = 0; from < events.length; from += size) {
+              const group = events.slice(from, from + size);
+              const answer = await acceptEvents(session, group, { ...options, residents });
+              for (const { id, dispatchCount } of answer.accepted) counts.set(id, dispatchCount);
+              leased.push(...answer.leased.map(({ endpointId, body }) => [endpointId, body]));
+            }
+            results.push({
+              made: await made(events),
+              counts: events.map(({ id }) => counts.get(id)),
+              leased: leased.length,
+              stored: (await stored()).map(({ dispatches, version, key }) => [dispatches, version, key]),
+            });
+          }
+          const [alone, together] = results;
+          assert.deepEqual(together, alone, name);
+          assert.ok((alone?.made.length ?? 0) > 20, name);
+        }
+      const { rows } = await session.query(
+        "SELECT name FROM pg_prepared_statements WHERE name LIKE 'accept-%alike' ORDER BY name",
+      );
+      assert.deepEqual(
+        rows.map(({ name }) => name.replace(/^accept-events-|-?alike$/g, "")),
+        ["", "extra", "extra-here", "here", "keyed", "keyed-here"].toSorted(),
+      );
+    } finally {
+      session.release(true);
+    }
   });
 });
 

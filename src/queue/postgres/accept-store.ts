@@ -29,10 +29,14 @@ type ToSend = {
 };
 
 /**
- * Whether any event has an idempotency key, whether any has versions or a traceparent, and
- * whether the database is one of several. Most have none of it, and a statement without costs less.
+ * Whether any event has an idempotency key, whether any has versions or a traceparent, whether the
+ * database is one of several, and whether there are many events for each tenant and type. Most
+ * groups have none of it, and a statement without costs less.
  */
-type Kind = { areKeyed: boolean; haveExtras: boolean; mustBeHere: boolean };
+type Kind = { areKeyed: boolean; haveExtras: boolean; mustBeHere: boolean; areAlike: boolean };
+
+/** Events for each tenant and type from which on it costs less to look its endpoints up once. */
+const ALIKE_FROM = 32;
 
 /** Which of the given events are accepted: all without a key, and those whose key was free. */
 function acceptedSql({ areKeyed, haveExtras, mustBeHere }: Kind): string {
@@ -77,27 +81,54 @@ function acceptedSql({ areKeyed, haveExtras, mustBeHere }: Kind): string {
   )`;
 }
 
+/** The highest version that an endpoint names of the type that is asked for. */
+const NAMED_VERSION = /* sql */ `(SELECT max(split_part(pattern, '@', 2)::smallint) FROM unnest(events) AS pattern
+        WHERE pattern ^@ (asked.type || '@') AND pattern = ANY (asked.patterns))`;
+
+/** Each event with each endpoint that gets it, behind what that needs. */
+function pairsSql({ haveExtras, areAlike }: Kind): { parts: string; pairs: string } {
+  const named = areAlike ? NAMED_VERSION : `CASE WHEN asked.others IS NOT NULL THEN ${NAMED_VERSION} END`;
+  const subscribers = /* sql */ `SELECT id, mode = 'pull' OR moving AS held${haveExtras ? `, ${named} AS named` : ""}
+      FROM postern.endpoints
+      WHERE tenant_id = asked.tenant_id AND enabled AND deleted_at IS NULL AND events && asked.patterns
+      -- Keeps PostgreSQL from joining with every tenant's endpoints at once: see key-look-up.ts.
+      OFFSET 0`;
+  // Of an endpoint that names a version of the event; otherwise the event's own.
+  const version = haveExtras
+    ? ", CASE WHEN asked.others IS NULL THEN asked.version ELSE coalesce(e.named, asked.version) END AS version"
+    : "";
+  const pair = `asked.tenant_id, e.id AS endpoint_id, asked.id AS event_id, asked.type, e.held${version}`;
+  if (!areAlike) {
+    return {
+      parts: "",
+      pairs: /* sql */ `SELECT ${pair} FROM accepted AS asked CROSS JOIN LATERAL (${subscribers}) AS e`,
+    };
+  }
+  const lists = ["id", "held", ...(haveExtras ? ["named"] : [])];
+  return {
+    parts: /* sql */ `, subscribed AS MATERIALIZED (
+    SELECT tenant_id, type, patterns, ${lists.map((name) => `array_agg(e.${name}) AS ${name}s`).join(", ")}
+    FROM (SELECT DISTINCT tenant_id, type, patterns FROM accepted) AS asked CROSS JOIN LATERAL (${subscribers}) AS e
+    GROUP BY tenant_id, type, patterns
+  )`,
+    pairs: /* sql */ `SELECT ${pair} FROM accepted AS asked JOIN subscribed USING (tenant_id, type, patterns)
+      CROSS JOIN LATERAL unnest(${lists.map((name) => `${name}s`).join(", ")}) AS e (${lists.join(", ")})`,
+  };
+}
+
 function acceptEventsSql(kind: Kind): string {
   const { haveExtras } = kind;
-  // Of an endpoint that names a version of the event; otherwise the event's own.
-  const named = /* sql */ `, CASE WHEN a.others IS NULL THEN a.version ELSE coalesce((
-        SELECT max(split_part(pattern, '@', 2)::smallint) FROM unnest(events) AS pattern
-        WHERE pattern ^@ (a.type || '@') AND pattern = ANY (a.patterns)), a.version) END AS version`;
+  const { parts, pairs } = pairsSql(kind);
   const due = haveExtras ? ", due.version" : "";
-  const dueVersion = haveExtras ? ", e.version" : "";
   const column = haveExtras ? ", version" : "";
   // The first version is stored as null.
   const stored = haveExtras ? ", nullif(version, 1)" : "";
-  return /* sql */ `WITH ${acceptedSql(kind)}, due AS MATERIALIZED (
-    SELECT a.tenant_id, e.id AS endpoint_id, postern.uuid_v7() AS id, a.id AS event_id, a.type,
-      e.held, NOT e.held AND e.id = ANY ($6::uuid[]) AS parked,
-      $7::uuid IS NOT NULL AND NOT e.held AND NOT e.id = ANY ($6::uuid[]) AND ${inSlots("e.id", "$9")} AS leased${dueVersion}
-    FROM accepted a CROSS JOIN LATERAL (
-      SELECT id, mode = 'pull' OR moving AS held${haveExtras ? named : ""} FROM postern.endpoints
-      WHERE tenant_id = a.tenant_id AND enabled AND deleted_at IS NULL AND events && a.patterns
-      -- Keeps PostgreSQL from joining with every tenant's endpoints at once: see key-look-up.ts.
-      OFFSET 0
-    ) AS e
+  return /* sql */ `WITH ${acceptedSql(kind)}${parts}, due AS MATERIALIZED (
+    SELECT tenant_id, endpoint_id, postern.uuid_v7() AS id, event_id, type,
+      held, NOT held AND endpoint_id = ANY ($6::uuid[]) AS parked,
+      $7::uuid IS NOT NULL AND NOT held AND NOT endpoint_id = ANY ($6::uuid[])
+        AND ${inSlots("endpoint_id", "$9")} AS leased${column}
+    FROM (${pairs}) AS pair
   ), dispatched AS (
     INSERT INTO postern.dispatches
       (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, lease_owner, parked, held${column})
@@ -131,8 +162,13 @@ function statementOf(kind: Kind): { name: string; text: string } {
   return { name, text };
 }
 
-function nameOf({ areKeyed, haveExtras, mustBeHere }: Kind): string {
-  const words = [areKeyed && "keyed", haveExtras && "extra", mustBeHere && "here"].filter(Boolean);
+function nameOf({ areKeyed, haveExtras, mustBeHere, areAlike }: Kind): string {
+  const words = [
+    areKeyed && "keyed",
+    haveExtras && "extra",
+    mustBeHere && "here",
+    areAlike && "alike",
+  ].filter(Boolean);
   return `accept-events-${words.join("-") || "plain"}`;
 }
 
@@ -143,7 +179,14 @@ function kindOf(events: readonly NewEvent[], residents: Residents | null): Kind 
       ({ version, others, traceparent }) => version !== 1 || others !== null || traceparent !== undefined,
     ),
     mustBeHere: residents !== null,
+    areAlike: areAlike(events),
   };
+}
+
+function areAlike(events: readonly NewEvent[]): boolean {
+  if (events.length < ALIKE_FROM) return false;
+  const kinds = new Set(events.map(({ tenantId, patterns }) => `${tenantId} ${patterns.join(" ")}`));
+  return events.length >= ALIKE_FROM * kinds.size;
 }
 
 /** Ids, tenants, types and bodies. */
