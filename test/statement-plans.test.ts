@@ -7,9 +7,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createPool, type Db, type Pool, type PoolClient } from "../src/database/pool.ts";
 import type { ServingRole } from "../src/database/session-settings.ts";
+import { BY_INDEX } from "../src/database/tenant-pool.ts";
 import { findNewestAttempt } from "../src/deliveries/event-log-store.ts";
 import { loadTargets, lockEndpoint } from "../src/endpoints/endpoint-store.ts";
-import { acceptEvents, findEarlierEvents, findKnownEvents } from "../src/queue/postgres/accept-store.ts";
+import { findEarlierEvents, findKnownEvents } from "../src/queue/postgres/accept-store.ts";
 import {
   claimDispatches,
   findBacklogs,
@@ -32,6 +33,7 @@ import { deferDispatch, releaseDispatches } from "../src/queue/postgres/release-
 import { deleteOldIdempotencyKeys, deleteSuperseded } from "../src/queue/postgres/upkeep-store.ts";
 import { claimReplay, countOutcomes } from "../src/replays/replay-store.ts";
 import { completed, event, leased } from "./support/store-inputs.ts";
+import { ACCEPT_STATEMENTS } from "./support/accept-statements.ts";
 import { LOG_STATEMENTS } from "./support/log-statements.ts";
 import { CLIENT_STATEMENTS } from "./support/pull-statements.ts";
 import { TURN_STATEMENTS } from "./support/turn-statements.ts";
@@ -41,8 +43,14 @@ import { uncovered } from "./support/statement-names.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { LEASE_OWNER, seedTwoTenants, type Rows } from "./support/two-tenants.ts";
 
-/** What is asked of the store for all of `batch` at once: as whom, and how it finds rows other than by their key. */
-type Case = { as: ServingRole; run: (db: Db, batch: Batch) => Promise<unknown>; also?: Ways };
+/** What is asked of the store for all of `batch` at once, and how it finds rows other than by their key. */
+type Case = {
+  as: ServingRole;
+  /** Of the transaction in which it is asked, beside those of the session. */
+  settings?: string;
+  run: (db: Db, batch: Batch) => Promise<unknown>;
+  also?: Ways;
+};
 type Batch = [Rows, ...Rows[]];
 const ofEndpoint: Ways = { dispatches: ["tenant_id", "endpoint_id"] };
 const runOf = ({ tenantId, endpointId, replayId: id }: Rows) => ({
@@ -57,45 +65,7 @@ const WORKER = "postern_worker";
 const TENANT = "postern_tenant";
 const PUBLISHER = "postern_publisher";
 
-const unkeyed = (batch: Batch) => batch.map((rows) => event(rows, null));
-const halfKeyed = (batch: Batch) => batch.map((rows, n) => event(rows, n % 2 === 0 ? null : `new ${n}`));
-const manyOfEach = (batch: Batch) => Array.from({ length: 32 }, () => unkeyed(batch)).flat();
-const ACCEPTING = { leaseId: LEASE_OWNER, slots: ALL_SLOTS, parked: [], firstDelayMs: 0 };
-
 const STATEMENTS: Record<string, Case> = {
-  "accept without keys": {
-    as: PUBLISHER,
-    run: (db, batch) => acceptEvents(db, unkeyed(batch), ACCEPTING),
-    also: { endpoints: ["tenant_id"] },
-  },
-  accept: {
-    as: PUBLISHER,
-    run: (db, batch) =>
-      acceptEvents(db, halfKeyed(batch), { ...ACCEPTING, parked: [endpointOf(batch).endpointId] }),
-    also: { endpoints: ["tenant_id"] },
-  },
-  "accept many of one tenant": {
-    as: PUBLISHER,
-    run: (db, batch) => acceptEvents(db, manyOfEach(batch), ACCEPTING),
-    also: { endpoints: ["tenant_id"] },
-  },
-  "accept in one of several databases": {
-    as: PUBLISHER,
-    // They live nowhere, and the question is a function's.
-    run: (db, batch) =>
-      acceptEvents(db, unkeyed(batch), { ...ACCEPTING, residents: { tenantIds: [], versions: [] } }),
-    also: { endpoints: ["tenant_id"] },
-  },
-  "accept versions": {
-    as: PUBLISHER,
-    run: (db, batch) =>
-      acceptEvents(
-        db,
-        halfKeyed(batch).map((one) => Object.assign(one, { version: 2, others: { "1": "{}" } })),
-        ACCEPTING,
-      ),
-    also: { endpoints: ["tenant_id"] },
-  },
   "find known": {
     as: PUBLISHER,
     run: (db, batch) =>
@@ -170,6 +140,7 @@ const STATEMENTS: Record<string, Case> = {
   },
   "count a replay's outcomes": {
     as: TENANT,
+    settings: BY_INDEX,
     run: (db, batch) => countOutcomes(db, runOf(endpointOf(batch))),
     also: { dispatches: ["replay_id"], deliveries: ["replay_id", "event_id"] },
   },
@@ -186,6 +157,7 @@ const STATEMENTS: Record<string, Case> = {
     },
     also: { deliveries: ["event_id", "tenant_id"] },
   },
+  ...ACCEPT_STATEMENTS,
   ...CLIENT_STATEMENTS,
   ...LOG_STATEMENTS,
   ...UPKEEP_STATEMENTS,
@@ -240,14 +212,14 @@ after(async () => {
   await database.drop();
 });
 
-async function sessionOf(role: ServingRole): Promise<PoolClient> {
+async function sessionOf(role: ServingRole, settings = ""): Promise<PoolClient> {
   const options = { poolSize: 1, applicationName: "plans", connectionTimeoutMs: 5000 };
   const pool = createPool({ url: database.url, ...options, role });
   pools.push(pool);
   const client = await pool.connect();
   await client.query("SELECT set_config('postern.tenant', $1, false)", [rows.tenantId]);
   // As from the sixth execution on.
-  await client.query("SET plan_cache_mode = force_generic_plan");
+  await client.query(`SET plan_cache_mode = force_generic_plan; ${settings.replaceAll("SET LOCAL", "SET")}`);
   return client;
 }
 
@@ -262,8 +234,8 @@ async function undone<T>(client: PoolClient, work: () => Promise<T>): Promise<T>
 }
 
 /** What of a statement's readings is neither by key nor in the way that it names. */
-async function wrongReadings(name: string, { as, run, also = {} }: Case): Promise<Reading[]> {
-  const client = await sessionOf(as);
+async function wrongReadings(name: string, { as, settings, run, also = {} }: Case): Promise<Reading[]> {
+  const client = await sessionOf(as, settings);
   try {
     const statements = await undone(client, () => statementsOf(client, (db) => run(db, [rows])));
     const found: Reading[] = [];
@@ -347,8 +319,8 @@ plannedOn("empty tables", () => database.pool.query(`ANALYZE ${TABLES}`));
 describe("planned on empty tables, which then fill", () => {
   let batch: Batch;
   before(async () => {
-    for (const [name, { as, run }] of Object.entries(STATEMENTS)) {
-      const client = await sessionOf(as);
+    for (const [name, { as, settings, run }] of Object.entries(STATEMENTS)) {
+      const client = await sessionOf(as, settings);
       early.set(name, client);
       await undone(client, () => run(client, [rows]));
     }
