@@ -236,7 +236,7 @@ describe("a move", () => {
   }
 
   it(
-    "lifts its fence and tries again where an attempt, a transaction or the copy takes long",
+    "lifts its fence and tries again where an attempt, a transaction, the copy or the target's answer takes long",
     LIMIT,
     async (t) => {
       // Stands still otherwise, so that on a busy machine no fence takes long by itself.
@@ -287,6 +287,16 @@ describe("a move", () => {
       await isTold(WAITING, 4);
       await requireLifted();
 
+      fence = await holdFence();
+      await applying.end();
+      await isTold(SWITCHING, 4);
+      // What is copied is there. Only who asks for it waits, as for a host that is gone.
+      const silent = await begin(eu2, "LOCK TABLE postern.endpoints IN ACCESS EXCLUSIVE MODE");
+      await fence.end();
+      await isTold("eu2 does not answer: trying again");
+      await isTold(WAITING, 5);
+      await requireLifted();
+
       // A worker goes on with it meanwhile.
       await eu1.pool.query(
         "UPDATE postern.replays SET lease_owner = gen_random_uuid(), lease_until = now() + interval '1 hour'",
@@ -295,8 +305,8 @@ describe("a move", () => {
       // A person retries all the time, and pauses for no move.
       await countRetry();
       fence = await holdFence();
-      await applying.end();
-      await isTold(SWITCHING, 4);
+      await silent.end();
+      await isTold(SWITCHING, 5);
       await countRetry();
       await fence.end();
       await moving;

@@ -27,6 +27,7 @@ import type { Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { TenantId } from "../shared/id.ts";
+import { withinLimit } from "../shared/time-limit.ts";
 import {
   addPending,
   ensureDay,
@@ -326,7 +327,9 @@ async function finish(services: MoveServices, move: Move, copy: Copy): Promise<s
   const counts = await countRows(source.db, tenantId, recent);
   const end = await readEnd(source.db);
   if (!(await until(() => hasReached(source.db, copy, end), endsAt))) return `${target.name} is behind`;
-  requireAll(counts, await countRows(target.db, tenantId, recent), target.name);
+  const copied = await inTime(countRows(target.db, tenantId, recent), endsAt);
+  if (copied === null) return `${target.name} does not answer`;
+  requireAll(counts, copied, target.name);
   await commitSwitch(directory, move, replays);
   return null;
 }
@@ -349,6 +352,15 @@ async function isFolded({ source, foldCounts }: MoveServices, tenantId: TenantId
 async function endOfOpen(source: Pool): Promise<() => Promise<boolean>> {
   const open = new Set(await readOpenTransactions(source));
   return async () => (await readOpenTransactions(source)).every((id) => !open.has(id));
+}
+
+/** Null where `endsAt` comes first: a host that is gone never answers. */
+async function inTime<T>(answer: Promise<T>, endsAt: number): Promise<T | null> {
+  const late = new Error("no answer in time");
+  return withinLimit(answer, Math.max(0, endsAt - performance.now()), () => late).catch((error: unknown) => {
+    if (error === late) return null;
+    throw error;
+  });
 }
 
 /** Asks until the answer is yes; false where `endsAt` came first. */
