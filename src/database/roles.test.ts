@@ -7,6 +7,7 @@ import { ConfigError } from "../shared/config-error.ts";
 import { createPool, type Db, type Pool, type PoolClient } from "./pool.ts";
 import { ensureRoles, findRoleTrouble } from "./roles.ts";
 
+const ROLES = ["owner", "tenant", "publisher", "worker"].map((name) => `postern_${name}`);
 const MAY_NOT = "The database's user may not make the database roles that Postern's queries run under";
 const REMEDY = "Let an administrator run this once, in any database of the server";
 
@@ -80,9 +81,8 @@ describe("the roles that queries run under", () => {
   });
 
   it("are the administrator's to make where the user may not, by statements that are told", async () => {
-    const roles = ["owner", "tenant", "publisher", "worker"].map((name) => `postern_${name}`);
     await asStranger(async (client, user) => {
-      const statements = roles.map((role) => `GRANT ${role} TO ${user};`);
+      const statements = ROLES.map((role) => `GRANT ${role} TO ${user};`);
       const fix = `${REMEDY}: ${statements.join(" ")}`;
       assert.deepEqual(await findRoleTrouble(client), { detail: MAY_NOT, fix });
       const error = await ensureRoles(client).catch((thrown: unknown) => thrown);
@@ -95,8 +95,7 @@ describe("the roles that queries run under", () => {
     await asStranger(async (client, user) => {
       const run = (sql: string) => client.query(`RESET ROLE; ${sql}; SET LOCAL ROLE ${user}`);
       await run(`ALTER ROLE ${user} NOINHERIT`);
-      for (const name of ["owner", "tenant", "publisher", "worker"])
-        await run(`GRANT postern_${name} TO ${user}`);
+      for (const role of ROLES) await run(`GRANT ${role} TO ${user}`);
       const trouble = await findRoleTrouble(client);
       assert.ok(trouble !== null);
       await run(trouble.fix.replace(`${REMEDY}: `, "").replace(/;$/, ""));
@@ -112,8 +111,7 @@ describe("the roles that queries run under", () => {
       );
       // Before PostgreSQL 16 a member may always set it.
       if (rows[0]?.may === true) return;
-      for (const name of ["owner", "tenant", "publisher", "worker"])
-        await run(`GRANT postern_${name} TO ${user} WITH SET FALSE`);
+      for (const role of ROLES) await run(`GRANT ${role} TO ${user} WITH SET FALSE`);
       const trouble = await findRoleTrouble(client);
       assert.ok(trouble !== null);
       await run(trouble.fix.replace(`${REMEDY}: `, "").replace(/;$/, ""));
@@ -121,11 +119,33 @@ describe("the roles that queries run under", () => {
     });
   });
 
-  it("are no trouble for a user who makes roles without being a superuser", async () => {
+  it("are no trouble for a user who is no superuser just where a start makes that user their member", async () => {
     await asStranger(async (client, user) => {
-      assert.notEqual(await findRoleTrouble(client), null);
-      await client.query(`RESET ROLE; ALTER ROLE ${user} CREATEROLE; SET LOCAL ROLE ${user}`);
-      assert.equal(await findRoleTrouble(client), null);
+      const run = (sql: string) =>
+        client.query(`RESET ROLE; ${sql}; SET LOCAL ROLE ${user}; SAVEPOINT begun`);
+      const bothSay = async (): Promise<boolean> => {
+        const trouble = await findRoleTrouble(client);
+        const isRefused = await ensureRoles(client).then(
+          () => false,
+          (error: unknown) => error instanceof ConfigError,
+        );
+        await client.query("ROLLBACK TO begun");
+        assert.equal(trouble !== null, isRefused);
+        return isRefused;
+      };
+      const { rows } = await client.query(
+        "SELECT current_setting('server_version_num')::integer < 160000 AS is_old",
+      );
+      await run("SELECT");
+      assert.equal(await bothSay(), true);
+      await run(`ALTER ROLE ${user} CREATEROLE`);
+      // Since PostgreSQL 16 it may grant only what it has made, as where another installation's user made them.
+      assert.equal(await bothSay(), rows[0]?.is_old !== true);
+      if (rows[0]?.is_old === true) return;
+      await run(
+        `ALTER ROLE ${user} NOCREATEROLE; GRANT ${ROLES.join(", ")} TO ${user} WITH ADMIN TRUE, INHERIT FALSE, SET FALSE`,
+      );
+      assert.equal(await bothSay(), false);
     });
   });
 
@@ -181,7 +201,9 @@ describe("the roles that queries run under", () => {
         name === right ? `rolname = 'postern_worker' AS ${name}` : `false AS ${name}`,
       );
       await pretending(
-        [`VIEW pg_roles AS SELECT oid, rolname, ${others.join(", ")} FROM pg_catalog.pg_roles`],
+        [
+          `VIEW pg_roles AS SELECT oid, rolname, rolcreaterole, ${others.join(", ")} FROM pg_catalog.pg_roles`,
+        ],
         async (pool) => {
           await assert.rejects(ensureRoles(pool), {
             message: /\n\nALTER ROLE postern_worker NOSUPERUSER NOBYPASSRLS;\n$/,

@@ -40,7 +40,7 @@ const RACE = new Set(["42710", "23505", "XX000"]);
 export async function ensureRoles(db: Db): Promise<void> {
   let missing: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    missing = await missingStatements(db);
+    missing = statementsFor(await findLacking(db));
     if (missing.length === 0) return;
     try {
       for (const statement of missing) await db.query(statement);
@@ -56,13 +56,9 @@ export async function ensureRoles(db: Db): Promise<void> {
 
 /** What {@link ensureRoles} would fail with for want of a right, and what to do; null where it would not. */
 export async function findRoleTrouble(db: Db): Promise<{ detail: string; fix: string } | null> {
-  const missing = await missingStatements(db);
-  if (missing.length === 0) return null;
-  const { rows } = await db.query<{ may: boolean }>(
-    /* sql */ `SELECT rolsuper OR rolcreaterole AS may FROM pg_roles WHERE rolname = current_user`,
-  );
-  if (rows[0]?.may === true) return null;
-  return { detail: MAY_NOT, fix: `${REMEDY}: ${missing.join("; ")};` };
+  const lacking = await findLacking(db);
+  if (lacking.every(({ mayMend }) => mayMend)) return null;
+  return { detail: MAY_NOT, fix: `${REMEDY}: ${statementsFor(lacking).join("; ")};` };
 }
 
 type RoleState = {
@@ -75,10 +71,13 @@ type RoleState = {
   isMember: boolean;
   /** Before PostgreSQL 16 users inherit, and not memberships. */
   byUser: boolean;
+  /** Since PostgreSQL 16, who may make roles may not grant those that somebody else has made. */
+  mayMend: boolean;
   user: string;
 };
 
-async function missingStatements(db: Db): Promise<string[]> {
+/** The roles that are not there, or that the connecting user can't use. */
+async function findLacking(db: Db): Promise<RoleState[]> {
   // Before PostgreSQL 16 a member may always SET ROLE, and there is no such word.
   const { rows } = await db.query<RoleState>(
     /* sql */ `SELECT need.role, r.oid IS NOT NULL AS exists, quote_ident(current_user) AS user,
@@ -87,8 +86,11 @@ async function missingStatements(db: Db): Promise<string[]> {
           WHEN need.privilege = 'SET' AND current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'
           ELSE need.privilege END), false) AS "isUsable",
         need.privilege AS "as", coalesce(pg_has_role(current_user, r.oid, 'MEMBER'), false) AS "isMember",
-        current_setting('server_version_num')::integer < 160000 AS "byUser"
+        current_setting('server_version_num')::integer < 160000 AS "byUser",
+        me.rolsuper OR coalesce(pg_has_role(current_user, r.oid, 'MEMBER WITH ADMIN OPTION'), false)
+          OR me.rolcreaterole AND (r.oid IS NULL OR current_setting('server_version_num')::integer < 160000) AS "mayMend"
       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS need (role, privilege, place)
+      JOIN pg_roles me ON me.rolname = current_user
       LEFT JOIN pg_roles r ON r.rolname = need.role
       ORDER BY need.place`,
     [NEEDS.map(({ role }) => role), NEEDS.map((need) => need.as)],
@@ -100,9 +102,13 @@ async function missingStatements(db: Db): Promise<string[]> {
         unsafe.map((role) => `ALTER ROLE ${role} NOSUPERUSER NOBYPASSRLS;\n`).join(""),
     );
   }
+  return rows.filter(({ exists, isUsable }) => !exists || !isUsable);
+}
+
+function statementsFor(lacking: readonly RoleState[]): string[] {
   return [
-    ...rows.filter(({ exists }) => !exists).map(({ role }) => `CREATE ROLE ${role} NOLOGIN`),
-    ...rows.filter(({ isUsable }) => !isUsable).map(toUse),
+    ...lacking.filter(({ exists }) => !exists).map(({ role }) => `CREATE ROLE ${role} NOLOGIN`),
+    ...lacking.filter(({ isUsable }) => !isUsable).map(toUse),
   ];
 }
 
