@@ -75,7 +75,5 @@ export async function bodyOf<Body>(answer: Promise<{ data?: Body }>): Promise<Bo
 }
 
 export function asApiError(error: unknown): ApiError {
-  // A page's script that did not arrive.
-  if (error instanceof TypeError && /import/i.test(error.message)) return new ApiError(0, null);
   return error instanceof ApiError ? error : new ApiError(500, { error: String(error) });
 }

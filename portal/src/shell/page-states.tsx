@@ -1,7 +1,7 @@
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { useRouter } from "@tanstack/react-router";
 import { useTexts } from "../texts/texts.ts";
-import { Failed, Loading } from "../ui/states.tsx";
+import { Failed, Loading, LostPage } from "../ui/states.tsx";
 import { Page } from "./page.tsx";
 import { texts } from "./texts.ts";
 
@@ -9,7 +9,7 @@ export function PagePending() {
   return <Loading />;
 }
 
-/** For a page that cannot be shown at all, such as one whose script did not arrive. */
+/** For a page that cannot be shown at all. */
 export function PageError({ error, reset }: ErrorComponentProps) {
   const t = useTexts(texts);
   const router = useRouter();
@@ -19,7 +19,12 @@ export function PageError({ error, reset }: ErrorComponentProps) {
   };
   return (
     <Page title={t.product}>
-      <Failed error={error} onRetry={retry} />
+      {isOfScript(error) ? <LostPage onRetry={retry} /> : <Failed error={error} onRetry={retry} />}
     </Page>
   );
+}
+
+/** Each browser has its own words. */
+function isOfScript(error: unknown): boolean {
+  return error instanceof TypeError && /import/i.test(error.message);
 }

@@ -117,6 +117,18 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
   );
 }
 
+/** For a page whose script did not arrive. A newer release may have taken it away: then only a reload helps. */
+export function LostPage({ onRetry }: { onRetry: () => void }) {
+  const t = useTexts(texts);
+  return (
+    <div role="alert">
+      <Empty icon="alert" title={t.lostTitle} action={<RetryButton onRetry={onRetry} />}>
+        {t.lost}
+      </Empty>
+    </div>
+  );
+}
+
 /** Why a form was refused; nothing where `error` is null. */
 export function FormError({ error }: { error: unknown }) {
   const errorText = useErrorText();
