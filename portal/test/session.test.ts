@@ -20,6 +20,9 @@ const NO_STORAGE = `for (const name of ["sessionStorage", "localStorage"])
   Object.defineProperty(window, name, { get() { throw new DOMException("refused", "SecurityError"); } });`;
 const KEPT_TOKEN = 'JSON.parse(sessionStorage.getItem("postern.session")).token';
 
+/** As Traefik answers while a container is started again. */
+const ABSENT = { status: 404, contentType: "text/plain", body: "404 page not found" };
+
 describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal) => {
   it("begins with the code of the address, which it takes away, and outlives a reload", async () => {
     const { page, inspect } = await portal().open("/endpoints");
@@ -137,27 +140,40 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
     );
   });
 
-  it("goes on where its renewal was one call too many, and is renewed a moment later", async () => {
-    const given = { isSignedIn: false, expects: /status of 429/ };
-    const { page } = await portal().open("/endpoints", given);
-    const renew = /\/api\/portal\/sessions\/renew$/;
-    const renewals: number[] = [];
-    page.on("response", (answer) => {
-      if (renew.test(answer.url())) renewals.push(answer.status());
+  for (const [what, refused] of [
+    ["was one call too many", { status: 429 }],
+    ["met a proxy that has no service at the moment", ABSENT],
+  ] as const)
+    it(`goes on where its renewal ${what}, and is renewed a moment later`, async () => {
+      const given = { isSignedIn: false, expects: /status of (?:429|404)/ };
+      const { page } = await portal().open("/endpoints", given);
+      const renew = /\/api\/portal\/sessions\/renew$/;
+      const renewals: number[] = [];
+      page.on("response", (answer) => {
+        if (renew.test(answer.url())) renewals.push(answer.status());
+      });
+      await page.route(renew, (route) => route.fulfill(refused), { times: 1 });
+      await page.clock.install();
+      await page.goto(await codeUrl(portal().service, "/endpoints"));
+      await page.getByRole("heading", { name: "Endpoints" }).waitFor();
+      await page.clock.fastForward("13:05");
+      await eventually(async () => renewals.length === 1);
+      // How soon the page has read the answer is unknown, so more than one step may be needed.
+      await eventually(async () => {
+        assert.equal(await page.getByText("Your session has ended").count(), 0);
+        await page.clock.fastForward("00:10");
+        return renewals.length === 2;
+      });
+      assert.deepEqual(renewals, [refused.status, 200]);
     });
-    await page.route(renew, (route) => route.fulfill({ status: 429 }), { times: 1 });
-    await page.clock.install();
-    await page.goto(await codeUrl(portal().service, "/endpoints"));
-    await page.getByRole("heading", { name: "Endpoints" }).waitFor();
-    await page.clock.fastForward("13:05");
-    await eventually(async () => renewals.length === 1);
-    // How soon the page has read the answer is unknown, so more than one step may be needed.
-    await eventually(async () => {
-      assert.equal(await page.getByText("Your session has ended").count(), 0);
-      await page.clock.fastForward("00:10");
-      return renewals.length === 2;
-    });
-    assert.deepEqual(renewals, [429, 200]);
+
+  it("comes back by itself where a proxy had no service for a moment, and does not take that for a thing that is gone", async () => {
+    const { page } = await portal().open("/endpoints", { expects: /status of 404/ });
+    await page.getByText("No endpoint yet").waitFor();
+    await page.route(/\/api\/storage\/exports/, (route) => route.fulfill(ABSENT), { times: 2 });
+    await page.getByRole("link", { name: "Exports and files" }).click();
+    await page.getByText("The service cannot be reached.").waitFor();
+    await page.getByText("No export yet").waitFor();
   });
 
   it("ends with its token where the service renews it no more, and not before", async () => {

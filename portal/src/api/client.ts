@@ -22,7 +22,8 @@ export class ApiError extends Error {
     super(typeof error === "string" ? error : `status ${status}`);
     this.name = "ApiError";
     this.status = status;
-    this.kind = kindOf(status);
+    // Where the service says that something is absent, it says so in JSON: see session.ts.
+    this.kind = status === 404 && body === null ? "outage" : kindOf(status);
     this.issues = Array.isArray(issues) ? issues : [];
     this.retryAfterS = retryAfterS;
   }

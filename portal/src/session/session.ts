@@ -30,6 +30,8 @@ const KEY = "postern.session";
 /** So long before its end a token is renewed. */
 const RENEW_BEFORE_MS = 120_000;
 const RETRY_MS = 10_000;
+/** Neither one call too many nor a proxy that has no service for the path at the moment, as while it is started again. */
+const PASSING = new Set([429, 404]);
 
 let state: SessionState = { kind: "absent" };
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -139,7 +141,7 @@ async function ask(method: string, path: string, json?: unknown, token?: string)
     });
     const aheadMs = msAhead(response);
     if (response.ok) return { kind: "token", token: parseToken(await response.json(), aheadMs) };
-    const isRefused = response.status < 500 && response.status !== 429;
+    const isRefused = response.status < 500 && !PASSING.has(response.status);
     return { kind: isRefused ? "refused" : "failed" };
   } catch {
     return { kind: "failed" };
