@@ -40,7 +40,11 @@ export const eraseCommand = defineCommand({
         const changing = byOperator(services.db, tenantId);
         const each = eraseArtifacts({ changing, bucket: services.bucket }, objectId);
         const remains = () => (objectId === null ? eraseRemains(services, tenantId) : null);
-        await (args.json === true ? printJson(each, remains) : printLines(each, remains));
+        const { gone, there } = await (args.json === true
+          ? printJson(each, remains)
+          : printLines(each, remains));
+        // Who erases for good, as by law, must see where it is not done; also of an id that is no artifact's.
+        if (there > 0 || (objectId !== null && gone === 0)) process.exitCode = 1;
       });
     }),
 });
@@ -48,20 +52,25 @@ export const eraseCommand = defineCommand({
 /** What is beside the rows goes last: by then the rows say what may go. */
 type EraseRemains = () => Promise<ErasedRemains> | null;
 
-async function printJson(each: AsyncIterable<Erasure>, eraseRest: EraseRemains): Promise<void> {
+/** Artifacts whose bytes are gone, and what is still there: other artifacts, and one for all without a row. */
+type Outcome = { gone: number; there: number };
+
+async function printJson(each: AsyncIterable<Erasure>, eraseRest: EraseRemains): Promise<Outcome> {
   const all = await Array.fromAsync(each);
   const artifactsOf = (wanted: Erasure["outcome"]) =>
     all.filter(({ outcome }) => outcome === wanted).map(({ artifact }) => artifact);
-  const result = { erased: artifactsOf("erased"), left: artifactsOf("left"), remains: await eraseRest() };
-  console.log(JSON.stringify(result, null, 2));
+  const remains = await eraseRest();
+  console.log(JSON.stringify({ erased: artifactsOf("erased"), left: artifactsOf("left"), remains }, null, 2));
+  return outcomeOf(all.length, all.filter(isGone).length, remains);
 }
 
 /** As each is done: who ends it in the middle knows what was erased. */
-async function printLines(each: AsyncIterable<Erasure>, eraseRest: EraseRemains): Promise<void> {
-  const counts = { erased: 0, left: 0, waiting: 0 };
-  for await (const { outcome, artifact } of each) {
+async function printLines(each: AsyncIterable<Erasure>, eraseRest: EraseRemains): Promise<Outcome> {
+  const counts = { erased: 0, left: 0, gone: 0 };
+  for await (const erasure of each) {
+    const { outcome, artifact } = erasure;
     counts[outcome]++;
-    if ("bytes" in artifact && artifact.bytes === "waiting") counts.waiting++;
+    if (isGone(erasure)) counts.gone++;
     console.log(`${outcome.padEnd(6)}  ${artifact.id}  ${artifact.kind}  ${wordsOn(artifact)}`);
   }
   const remains = await eraseRest();
@@ -72,13 +81,24 @@ async function printLines(each: AsyncIterable<Erasure>, eraseRest: EraseRemains)
     if (remains.reason !== null) console.log(`What is there without a row was left: ${remains.reason}`);
   }
   console.log(
-    `${counts.erased} erased: no link is given to them any more. The bytes of ${counts.erased - counts.waiting} are gone, and links with them.`,
+    `${counts.erased} erased: no link is given to them any more. The bytes of ${counts.gone} are gone, and links with them.`,
   );
-  if (counts.waiting > 0)
+  const waiting = counts.erased - counts.gone;
+  if (waiting > 0)
     console.log(
-      `Links that the object store serves stay good for the other ${counts.waiting} until a worker has deleted them.`,
+      `Links that the object store serves stay good for the other ${waiting} until a worker has deleted them.`,
     );
   console.log(`${counts.left} left.`);
+  return outcomeOf(counts.erased + counts.left, counts.gone, remains);
+}
+
+function isGone({ artifact }: Erasure): boolean {
+  return "bytes" in artifact && artifact.bytes === "deleted";
+}
+
+function outcomeOf(all: number, gone: number, remains: ErasedRemains | null): Outcome {
+  const hasRemains = remains !== null && remains.reason !== null;
+  return { gone, there: all - gone + (hasRemains ? 1 : 0) };
 }
 
 function wordsOn(artifact: Erasure["artifact"]): string {
