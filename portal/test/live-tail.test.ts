@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { Page } from "playwright-core";
 import { eventually } from "../../test/support/eventually.ts";
-import { describePortal, type Portal } from "./support/portal.ts";
+import { codeUrl, describePortal, type Portal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, publish } from "./support/tenant.ts";
 
 const BURST = 120;
@@ -64,6 +64,27 @@ describePortal("the portal's live tail", { env: { RATE_LIMIT_WRITES: "0" } }, (p
       await page.getByText(NOTICE).waitFor();
     });
   }
+
+  it("is opened anew where not even a ping is heard any more, as from a host that is gone", async () => {
+    const grant = { tenant_id: "unheard" };
+    await addEndpoint(portal(), "unheard", "/works");
+    const { page } = await portal().open("/log", { isSignedIn: false });
+    let opened = 0;
+    page.on("request", (request) => {
+      if (request.url().includes("/api/deliveries/stream")) opened++;
+    });
+    await page.clock.install();
+    await page.goto(await codeUrl(portal().service, "/log", grant));
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.clock.fastForward("00:30");
+    await publishDelivered(portal(), "unheard");
+    await page.getByRole("button", { name: "Show 1 new delivery" }).waitFor();
+    await page.clock.fastForward("00:30");
+    assert.equal(opened, 1);
+    await page.clock.fastForward("00:45");
+    await eventually(async () => opened === 2);
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
 
   it("misses nothing where a search has not come to the end of the log", async () => {
     const endpoint = await addEndpoint(portal(), "searching", "/works");

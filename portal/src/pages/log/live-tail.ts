@@ -19,6 +19,9 @@ type Listener = {
   onState: (state: TailState) => void;
 };
 
+/** Three pings of the service, which a connection whose other end is gone misses without a word. */
+const SILENT_MS = 45_000;
+
 /** Watches until the answer is called. */
 export function watchLog(endpointId: string | undefined, listener: Listener): () => void {
   const end = new AbortController();
@@ -55,19 +58,31 @@ async function watchOnce(
   listener: Listener,
   signal: AbortSignal,
 ): Promise<void> {
-  const { data } = await api.GET("/api/deliveries/stream", {
-    parseAs: "stream",
-    signal,
-    params: { query: { ...(endpointId !== undefined && { endpoint_id: endpointId }) } },
-  });
-  if (data === undefined || data === null) throw new Error("the stream has no body");
-  listener.onState("watching");
-  listener.onOpen(signal);
-  let rest = "";
-  for await (const text of readText(data)) {
-    const messages = `${rest}${text}`.split("\n\n");
-    rest = messages.pop() ?? "";
-    for (const message of messages) tell(message, listener);
+  const silent = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const heard = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silent.abort(), SILENT_MS);
+  };
+  try {
+    heard();
+    const { data } = await api.GET("/api/deliveries/stream", {
+      parseAs: "stream",
+      signal: AbortSignal.any([signal, silent.signal]),
+      params: { query: { ...(endpointId !== undefined && { endpoint_id: endpointId }) } },
+    });
+    if (data === undefined || data === null) throw new Error("the stream has no body");
+    listener.onState("watching");
+    listener.onOpen(signal);
+    let rest = "";
+    for await (const text of readText(data)) {
+      heard();
+      const messages = `${rest}${text}`.split("\n\n");
+      rest = messages.pop() ?? "";
+      for (const message of messages) tell(message, listener);
+    }
+  } finally {
+    clearTimeout(timer);
   }
 }
 
