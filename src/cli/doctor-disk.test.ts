@@ -9,6 +9,8 @@ import { storeFix } from "./storage-doctor.ts";
 
 const disk = await mountSmallDisk(1);
 const ofSystem = (code: string) => Object.assign(new Error(code), { code });
+const ofStore = (httpStatusCode: number) =>
+  Object.assign(new Error("refused"), { $metadata: { httpStatusCode } });
 const fixOf = (cause: unknown) => storeFix(new StoreUnavailableError("refused", { cause }));
 const FREE = "free space on that disk, or enlarge it";
 
@@ -34,15 +36,18 @@ describe("a full disk", { skip: disk === null && "only root may mount the small 
 });
 
 describe("what to do about a store that refuses", () => {
-  it("is to free the disk of a folder, to open the folder, or to allow the credential more", () => {
+  it("is to free the disk of a folder, or to open the folder", () => {
     assert.equal(fixOf(ofSystem("ENOSPC")), FREE);
     assert.equal(fixOf(ofSystem("EACCES")), "let the user that runs Postern write in DATA_DIR");
     assert.equal(fixOf(ofSystem("EROFS")), "let the user that runs Postern write in DATA_DIR");
-    assert.equal(
-      fixOf(ofSystem("ECONNREFUSED")),
-      "see docs/storage.md for what the credential must be allowed",
-    );
-    assert.equal(fixOf(new Error("403")), "see docs/storage.md for what the credential must be allowed");
-    assert.equal(fixOf(undefined), "see docs/storage.md for what the credential must be allowed");
+  });
+
+  it("is to allow a bucket's credential more just where the store says so, or there is none", () => {
+    const allow = "see docs/storage.md for what the credential must be allowed";
+    const none = Object.assign(new Error("none"), { name: "CredentialsProviderError" });
+    assert.deepEqual([ofStore(403), ofStore(404), none, undefined].map(fixOf), Array(4).fill(allow));
+    const start = "start the object store, or correct OBJECT_STORE_URL; the store's own log may say more";
+    assert.deepEqual([ofSystem("ECONNREFUSED"), ofStore(500), ofStore(503)].map(fixOf), Array(3).fill(start));
+    assert.equal(fixOf(ofStore(507)), "free space in the object store, or enlarge it or its quota");
   });
 });

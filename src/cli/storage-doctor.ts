@@ -4,6 +4,7 @@ import { defineCommand } from "citty";
 import type { Config } from "../config.ts";
 import { hasCode } from "../shared/error-code.ts";
 import { StoreUnavailableError, type Bucket } from "../storage/bytes/bucket.ts";
+import { refusalOf } from "../storage/bytes/s3-errors.ts";
 import { buildObjectKey } from "../storage/rules/object-key.ts";
 import { countAbsent, judgeOwner, type OwnerServices } from "../storage/upkeep/ownership.ts";
 import { HALT_REMEDY } from "../storage/upkeep/storage-monitor.ts";
@@ -17,6 +18,7 @@ import { tellFindings } from "./doctor.ts";
 import { withReconciling } from "./reconciling.ts";
 
 const PROBE = "{}";
+const INSUFFICIENT_STORAGE = 507;
 
 export const storageDoctor = defineCommand({
   meta: {
@@ -86,8 +88,12 @@ async function checkOwnerMark(services: OwnerServices): Promise<Finding> {
 /** A folder's faults have the system's codes, a bucket's do not. */
 export function storeFix({ cause }: StoreUnavailableError): string {
   if (hasCode(cause, ...DISK_FULL_CODES)) return FREE_THE_DISK;
-  return hasCode(cause, "EACCES", "EPERM", "EROFS")
-    ? "let the user that runs Postern write in DATA_DIR"
+  if (hasCode(cause, "EACCES", "EPERM", "EROFS")) return "let the user that runs Postern write in DATA_DIR";
+  const { name, status } = refusalOf(cause);
+  if (status === INSUFFICIENT_STORAGE) return "free space in the object store, or enlarge it or its quota";
+  const isSilent = status === undefined && cause !== undefined && name !== "CredentialsProviderError";
+  return isSilent || (status ?? 0) >= 500
+    ? "start the object store, or correct OBJECT_STORE_URL; the store's own log may say more"
     : "see docs/storage.md for what the credential must be allowed";
 }
 
