@@ -46,7 +46,7 @@ describe("postern storage export", () => {
       "--status",
       "failed",
       "--format",
-      "csv,parquet",
+      "csv, parquet",
     ];
     const queued = { ...found, status: "queued", progress };
     const ran = await api.run(

@@ -52,7 +52,7 @@ export const exportCommand = defineCommand({
           endpoint_id: args.endpoint,
           event_type: args.type,
           delivery_status: args.status,
-          formats: args.format?.split(","),
+          formats: args.format?.split(",").map((format) => format.trim()),
         };
         const answer = await api.call("POST", "/api/storage/exports", JSON.stringify(asked));
         const { id } = readAnswer(requested, answer);
