@@ -120,7 +120,10 @@ describe("postern listen", () => {
       "acme",
       "--forward",
       `http://127.0.0.1:${address.port}/`,
+      "--events",
+      "customer.*, invoice.paid",
     ]);
+    assert.deepEqual(endpoint.events, ["customer.*", "invoice.paid"]);
     await publish(service, { type: "invoice.paid" });
     const failed = first(await webhooks.waitFor(endpoint.id, "failed"));
     assert.deepEqual([failed.error, failed.response_body], ["refused", "500 no such ledger"]);

@@ -93,7 +93,7 @@ describe("a database that was restored to a moment after its last pass", () => {
 
     const taken = await runProgram(["storage", "own", "--take-over"], artifacts.env);
     assert.equal(taken.code, 0, taken.output);
-    const adopted = await runProgram(["storage", "adopt", "--tenants", "acme"], artifacts.env);
+    const adopted = await runProgram(["storage", "adopt", "--tenants", "globex, acme"], artifacts.env);
     assert.equal(adopted.code, 0, adopted.output);
     assert.equal((await runPass(artifacts.services)).end, "complete");
     assert.ok(existsSync(stored.place));

@@ -6,7 +6,7 @@ import { eventually } from "./support/eventually.ts";
 import { open } from "./support/raw-http.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import type { Answer } from "./support/tls-receiver.ts";
-import { webhooksOf } from "./support/webhooks.ts";
+import { publish, webhooksOf } from "./support/webhooks.ts";
 
 let service: TestService;
 let stopped: Promise<void> | undefined;
@@ -44,5 +44,33 @@ describe("a request that comes while the process stops", () => {
     for (const header of [/^x-request-id: .+$/im, /^retry-after: 1\r$/im, /^connection: close\r$/im])
       assert.match(second, header);
     assert.ok(second.endsWith('\r\n\r\n{"error":"Service unavailable"}'), second);
+  });
+});
+
+describe("a worker that stops", () => {
+  it("counts as alive until its last attempt is over, so that nobody makes that again", async () => {
+    const answer = Promise.withResolvers<Answer>();
+    const stopping = await startTestService({ respond: () => answer.promise });
+    await webhooksOf(stopping).create();
+    await publish(stopping, { type: "invoice.paid" });
+    await eventually(async () => stopping.receiver.requests.length === 1);
+    const { pool } = stopping.database;
+    const look = async () => {
+      const { rows } = await pool.query<{ alive: boolean; ownsSlots: boolean }>(
+        `SELECT EXISTS (SELECT FROM postern.workers) AS alive,
+          EXISTS (SELECT FROM postern.slots WHERE owner IS NOT NULL) AS "ownsSlots"`,
+      );
+      return rows[0] ?? assert.fail();
+    };
+    assert.deepEqual(await look(), { alive: true, ownsSlots: true });
+    const ended = stopping.stop();
+    // Others go on with its endpoints by then.
+    const found = await eventually(async () => {
+      const { alive, ownsSlots } = await look();
+      return (!alive || !ownsSlots) && { alive, ownsSlots };
+    });
+    assert.deepEqual(found, { alive: true, ownsSlots: false });
+    answer.resolve({});
+    await ended;
   });
 });

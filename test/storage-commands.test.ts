@@ -214,9 +214,11 @@ describe("postern storage", () => {
     assert.equal(exported.code, 0);
   });
 
-  it("erases to the end when nobody reads on what it prints", async () => {
+  it("asks of the one that is named alone, and erases to the end when nobody reads on what it prints", async () => {
+    const { object_id: one } = await newArtifact();
     await newArtifact();
-    await newArtifact();
+    const unasked = await run("erase", "--tenant", "acme", "--object", one);
+    assert.match(unasked.output, /Erase 1 of acme\? It cannot be undone\. Add --yes\./);
     const erased = await runUnread(["storage", "erase", "--tenant", "acme", "--all", "--yes"], service.env);
     assert.equal(erased.code, 0, erased.errors);
     assert.doesNotMatch(erased.errors, /EPIPE/);

@@ -40,12 +40,14 @@ const media = z.looseObject({
   example: z.unknown().optional(),
 });
 const content = z.looseObject({ content: z.record(z.string(), media).optional() });
+const link = z.object({ operationId: z.string(), parameters: z.record(z.string(), z.string()) });
+const answer = content.extend({ links: z.record(z.string(), link).default({}) });
 const parameter = z.looseObject({ name: z.string(), in: z.string() });
 const operation = z.looseObject({
   operationId: z.string(),
   parameters: z.array(parameter).default([]),
   requestBody: content.optional(),
-  responses: z.record(z.string(), content),
+  responses: z.record(z.string(), answer),
 });
 const committed = z
   .looseObject({
@@ -178,6 +180,26 @@ describe("docs/openapi.json", () => {
     const made = componentSchemas();
     const found = Object.keys(made).map((name) => [name, committed.components.schemas[name]]);
     assert.deepEqual(asJson(made), Object.fromEntries(found));
+  });
+
+  it("links from answers to operations, by ids that the answers have", () => {
+    const answers = operations.flatMap(({ responses }) => Object.values(responses));
+    const linked = answers.flatMap(({ links, content: { "application/json": body } = {} }) =>
+      Object.values(links).map(({ operationId, parameters }) => ({ operationId, parameters, body })),
+    );
+    assert.ok(linked.length > 0);
+    for (const { operationId, parameters, body } of linked) {
+      const wanted = find(operationId).parameters.filter((one) => one.in === "path");
+      assert.deepEqual(
+        Object.keys(parameters),
+        wanted.map(({ name }) => name),
+      );
+      for (const place of Object.values(parameters)) {
+        const names = /^\$response\.body#\/(.*)$/.exec(place)?.[1]?.split("/") ?? assert.fail(place);
+        const id = names.reduce<unknown>((part, name) => Object(part)[name], body?.example);
+        assert.equal(typeof id, "string", `${operationId}: ${place}`);
+      }
+    }
   });
 
   it("has the head, and the requests that receivers get", () => {

@@ -19,6 +19,9 @@ import { erasureView, tenantRowsView, tenantView } from "./tenant-schemas.ts";
 
 const AT = new Date("2026-01-31T10:00:00.000Z");
 const TEXT = AT.toISOString();
+/** Another than the first, so that none takes its place unseen. */
+const [LATER, LATEST] = [new Date(AT.getTime() + 1000), new Date(AT.getTime() + 2000)];
+const [LATER_TEXT, LATEST_TEXT] = [LATER.toISOString(), LATEST.toISOString()];
 const endpointId = newEndpointId();
 const eventId = newEventId();
 const delivery = {
@@ -34,7 +37,7 @@ describe("a delivery", () => {
       requestBody: "{}",
       responseBody: "ok",
       nextAttemptAt: AT,
-      sentAt: AT,
+      sentAt: LATER,
     });
     assert.deepEqual(
       [
@@ -45,7 +48,7 @@ describe("a delivery", () => {
         seen.endpoint_id,
         seen.event_id,
       ],
-      [TEXT, TEXT, "{}", "ok", endpointId, eventId],
+      [TEXT, LATER_TEXT, "{}", "ok", endpointId, eventId],
     );
     const { request_body, response_body, ...head } = deliveryView(delivery);
     assert.deepEqual(
@@ -62,7 +65,7 @@ it("an export has no more rows done than in all, also where some were logged sin
     tenantId: tenant("acme"),
     status: "running" as const,
     from: AT,
-    to: AT,
+    to: LATER,
     endpointId: null,
     eventType: null,
     deliveryStatus: null,
@@ -71,8 +74,8 @@ it("an export has no more rows done than in all, also where some were logged sin
     bytes: 9,
     objectId: null,
     error: null,
-    createdAt: AT,
-    updatedAt: AT,
+    createdAt: LATEST,
+    updatedAt: new Date(LATEST.getTime() + 1),
   };
   const progressOf = (rowsDone: number, rowsTotal: number | null) =>
     exportView({ ...found, rowsDone, rowsTotal }).progress;
@@ -80,13 +83,23 @@ it("an export has no more rows done than in all, also where some were logged sin
   assert.deepEqual(progressOf(4, 4), { rows_done: 4, rows_total: 4, bytes: 9 });
   assert.deepEqual(progressOf(6, 4), { rows_done: 6, rows_total: 6, bytes: 9 });
   assert.deepEqual(progressOf(0, null), { rows_done: 0, rows_total: null, bytes: 9 });
+  const { from, to, created_at, updated_at } = exportView({ ...found, rowsDone: 0, rowsTotal: null });
+  assert.deepEqual(
+    [from, to, created_at, updated_at],
+    [TEXT, LATER_TEXT, LATEST_TEXT, "2026-01-31T10:00:02.001Z"],
+  );
 });
 
 it("an endpoint's health has times or null", () => {
   const none = healthView({ failingSince: null, previousSecretUntil: null }, { count: 0, oldestDue: null });
   assert.deepEqual(none, { failing_since: null, previous_secret_until: null, pending: 0, oldest_due: null });
-  const some = healthView({ failingSince: AT, previousSecretUntil: AT }, { count: 2, oldestDue: AT });
-  assert.deepEqual(some, { failing_since: TEXT, previous_secret_until: TEXT, pending: 2, oldest_due: TEXT });
+  const some = healthView({ failingSince: AT, previousSecretUntil: LATER }, { count: 2, oldestDue: LATEST });
+  assert.deepEqual(some, {
+    failing_since: TEXT,
+    previous_secret_until: LATER_TEXT,
+    pending: 2,
+    oldest_due: LATEST_TEXT,
+  });
 });
 
 it("an event has the texts of its versions, and what became of it at each endpoint", () => {
@@ -161,7 +174,7 @@ describe("a replay", () => {
     tenantId: tenant("acme"),
     endpointId,
     from: AT,
-    to: AT,
+    to: LATER,
     selection: "failed",
     eventType: null,
     cause: null,
@@ -173,7 +186,7 @@ describe("a replay", () => {
     delivered: 2,
     failed: 1,
     skipped: 4,
-    createdAt: AT,
+    createdAt: LATEST,
     finishedAt: null,
   };
 
@@ -190,11 +203,12 @@ describe("a replay", () => {
       delivered: done,
       failed,
       skipped,
+      created_at,
       finished_at,
     } = seen;
     assert.deepEqual(
-      [id, from, to, status, total, is_capped, sent, done, failed, skipped, finished_at],
-      [replay.id, TEXT, TEXT, "running", 5, true, 3, 2, 1, 4, null],
+      [id, from, to, status, total, is_capped, sent, done, failed, skipped, created_at, finished_at],
+      [replay.id, TEXT, LATER_TEXT, "running", 5, true, 3, 2, 1, 4, LATEST_TEXT, null],
     );
     assert.equal(replayView({ ...replay, sent: 9 }).total, 9);
     assert.equal(replayView({ ...replay, isCapped: false }).is_capped, false);
@@ -203,8 +217,8 @@ describe("a replay", () => {
   });
 
   it("that is only counted has the span of what was found", () => {
-    const counted = { count: 1, isCapped: false, oldest: AT, newest: AT, byCause: new Map([["dns", 1]]) };
-    const seen = { count: 1, is_capped: false, oldest: TEXT, newest: TEXT, by_cause: { dns: 1 } };
+    const counted = { count: 1, isCapped: false, oldest: AT, newest: LATER, byCause: new Map([["dns", 1]]) };
+    const seen = { count: 1, is_capped: false, oldest: TEXT, newest: LATER_TEXT, by_cause: { dns: 1 } };
     assert.deepEqual(replayCountView(counted), seen);
     const none = replayCountView({ ...counted, count: 0, oldest: null, newest: null, byCause: new Map() });
     assert.deepEqual(none, { count: 0, is_capped: false, oldest: null, newest: null, by_cause: {} });
@@ -235,7 +249,7 @@ describe("statistics", () => {
   });
 
   it("of an endpoint add its buckets up", () => {
-    const times = { oldestDueAt: AT, lastDeliveredAt: AT, lastFailedAt: AT };
+    const times = { oldestDueAt: AT, lastDeliveredAt: LATER, lastFailedAt: LATEST };
     const busy: EndpointStats = { endpointId, pending: 7, ...times, series: [bucket, bucket] };
     const idle: EndpointStats = {
       endpointId,
@@ -253,8 +267,8 @@ describe("statistics", () => {
       success_rate: 0.75,
       pending: 7,
       oldest_due_at: TEXT,
-      last_delivered_at: TEXT,
-      last_failed_at: TEXT,
+      last_delivered_at: LATER_TEXT,
+      last_failed_at: LATEST_TEXT,
       series: [seen, seen],
     });
     const { oldest_due_at, last_delivered_at, last_failed_at, success_rate, delivered: done } = other ?? {};
@@ -323,7 +337,7 @@ describe("a tenant", () => {
       finished_at: null,
     };
     assert.deepEqual(erasureView(erasure), seen);
-    assert.equal(erasureView({ ...erasure, finishedAt: AT }).finished_at, TEXT);
+    assert.equal(erasureView({ ...erasure, finishedAt: LATER }).finished_at, LATER_TEXT);
   });
 });
 

@@ -34,6 +34,11 @@ describe("tlsParameterFault", () => {
     assert.doesNotMatch(fault ?? "", /verify_full/);
   });
 
+  it("refuses it also behind one that there is", () => {
+    const fault = tlsParameterFault(withQuery("sslmode=require&sslmode=verify_full"));
+    assert.match(fault ?? "", /^has a wrong sslmode/);
+  });
+
   for (const query of [
     "",
     "sslmode=verify-full&sslrootcert=/ca.pem",

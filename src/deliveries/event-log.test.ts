@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { readingOnly } from "../../test/support/reading-only.ts";
 import { SteeredTenants } from "../../test/support/steered-tenants.ts";
 import { logged, newEndpoint } from "../../test/support/store-inputs.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
@@ -34,7 +35,7 @@ let eventId: EventId;
 before(async () => {
   database = await createTestDatabase();
   tenants = new SteeredTenants(openTenantPool(database, 3));
-  events = new EventLog(tenants);
+  events = new EventLog(readingOnly(tenants));
 });
 beforeEach(() => tenants.reset());
 after(async () => {

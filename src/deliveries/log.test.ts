@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { readingOnly } from "../../test/support/reading-only.ts";
 import { SteeredTenants } from "../../test/support/steered-tenants.ts";
 import { logged } from "../../test/support/store-inputs.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
@@ -35,7 +36,7 @@ before(async () => {
 });
 beforeEach(() => {
   tenants.reset();
-  log = new DeliveryLog(tenants);
+  log = new DeliveryLog(readingOnly(tenants));
   endpointId = newEndpointId();
 });
 after(async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
+import { readingOnly } from "../../test/support/reading-only.ts";
 import { SteeredTenants } from "../../test/support/steered-tenants.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
@@ -188,6 +189,19 @@ it("a window has as many whole buckets as it is long, with the one that is under
   }
   const now = tenants.statements.find(({ name }) => name === "read-endpoints-now");
   assert.deepEqual(now?.values.slice(1), [1000, 10_000]);
+});
+
+it("statistics take turns with the tenant's other reads", async (test) => {
+  const pool = openTenantPool(database, 2);
+  test.after(() => pool.end());
+  const stats = new DeliveryStats(readingOnly(pool));
+  const initech = tenant("initech");
+  const span = { fromMs: 0, toMs: HOUR_MS };
+  const empty = { atMs: 0, delivered: 0, failed: 0, latencyAvgMs: null, latencyMaxMs: null };
+  assert.deepEqual(await stats.overTime(initech, { endpointId: null, bucket: "1h", span }), [empty]);
+  const { endpoints } = await stats.byEndpoint(initech, { window: "1h", nowMs: HOUR_MS });
+  assert.deepEqual(endpoints, []);
+  assert.deepEqual(await stats.causes(initech, { endpointId: null, span }), []);
 });
 
 it("the newest endpoints are told, where there are more than are asked for", async () => {

@@ -162,18 +162,24 @@ describe("accepting a message of two shards", () => {
     assert.deepEqual(other.tried, ["globex", "globex"]);
   });
 
-  it("takes no room from the first shard for what was found to be in another", async () => {
-    const [one, other] = two();
-    const { accepting, trial, move } = workerOf(one, other);
-    // More than half of a shard's share of the room, which ends once less is taken.
-    for (let n = 0; n < 200; n++) {
-      const found = trial();
-      await accepting.accept([eventOf("initech")], found);
-      accepting.leave(found);
-    }
-    move(1001);
-    assert.equal((await accepting.accept([eventOf("acme")], trial())).outcome, "accepted");
-  });
+  for (const [what, answers] of [
+    ["was found to be in another", undefined],
+    ["could not be looked up", fails(MOVING)],
+  ] as const) {
+    it(`takes no room from the first shard for what ${what}`, async () => {
+      const [one, other] = two();
+      const { accepting, finding, trial, move } = workerOf(one, other);
+      finding.answers = answers ?? finding.answers;
+      // More than half of a shard's share of the room, which ends once less is taken.
+      for (let n = 0; n < 200; n++) {
+        const found = trial();
+        await accepting.accept([eventOf("initech")], found);
+        accepting.leave(found);
+      }
+      move(1001);
+      assert.equal((await accepting.accept([eventOf("acme")], trial())).outcome, "accepted");
+    });
+  }
 
   it("puts back what lives in a shard that this process does not have", async () => {
     const { accepting, finding, trial } = workerOf(...two());

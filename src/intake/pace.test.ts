@@ -125,6 +125,9 @@ describe("the paces of two shards", () => {
       enter(pace, messages - 1, { bytes });
       assert.equal(pace.state(5000), "open");
       enter(pace, 1, { bytes, at: 5000 });
+      // More comes and goes meanwhile.
+      enter(pace, 1, { bytes, at: 5999 });
+      pace.leave(bytes);
       assert.deepEqual([pace.state(6000), pace.state(6001)], ["open", "full"]);
       assert.deepEqual([pace.free(6000), pace.free(6001)], [Infinity, 0]);
       pace.leave(bytes);

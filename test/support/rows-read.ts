@@ -56,7 +56,7 @@ export async function openCounter(pool: Pool, tenantId: string, settings: string
       return client.query(call);
     },
   };
-  const only = { of: () => ({ ...db, transaction: noTransaction }), reading: () => db, end: noTransaction };
+  const only = { of: outOfTurn, reading: () => db, end: outOfTurn };
   return {
     tenants: only satisfies TenantPool,
     /**
@@ -73,8 +73,8 @@ export async function openCounter(pool: Pool, tenantId: string, settings: string
   };
 }
 
-function noTransaction(): never {
-  throw new Error("the log is read in single statements");
+function outOfTurn(): never {
+  throw new Error("the log is read in single statements, in the tenant's turns");
 }
 
 function rowsOf(plan: Node, withParts: boolean): number {

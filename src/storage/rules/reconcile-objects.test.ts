@@ -179,6 +179,16 @@ describe("reconcileObjects", () => {
     );
   });
 
+  it("destroys nothing on a mark of the same run, however old", async () => {
+    await fc.assert(
+      fc.asyncProperty(world, async (given) => {
+        const marks = given.input.marks.map((mark) => ({ ...mark, run_id: RUN }));
+        const { mutations } = await pass({ ...given, input: { ...given.input, marks } });
+        assert.ok(!mutations.some((mutation) => isDestructive(mutation, given.input.rows)));
+      }),
+    );
+  });
+
   it("leaves alone everything that was touched within 15 minutes", async () => {
     await fc.assert(
       fc.asyncProperty(world, async (given) => {
