@@ -17,7 +17,7 @@ import { VERSION } from "../shared/version.ts";
 import { makeLog } from "../telemetry/log.ts";
 import type { FetchedSend } from "./person-offer-store.ts";
 import { ackOffers, fetchedHeaders, leaseOffers, noteOfferHeaders, offerToClients } from "./person-offers.ts";
-import type { PersonSend } from "./person-send-store.ts";
+import { insertPersonSend, type PersonSend } from "./person-send-store.ts";
 
 const NOT_FETCHED = {
   sentAt: null,
@@ -87,6 +87,13 @@ describe("what a person sends to a pull endpoint", () => {
     await eventually(async () => (fetched = await lease()).length === 1);
     return fetched[0] ?? assert.fail();
   }
+
+  it("is not waited for where it cannot be stored", async () => {
+    const { ended } = waits;
+    await insertPersonSend(database.pool, send);
+    await assert.rejects(offer(LONG_MS), { code: "23505" });
+    assert.equal(waits.ended, ended + 1);
+  });
 
   for (const refusal of [null, "not for us"]) {
     it(`is ${refusal === null ? "delivered" : "refused"} as the client that fetched it says, and took as long as that`, async () => {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { ARCHIVED_AT, buildArchive } from "../../../test/support/built-archive.ts";
+import { openFilesBelow } from "../../../test/support/open-files.ts";
 import { writeArchive } from "./archive-writer.ts";
 import { judgeArchive } from "./judge-archive.ts";
 import { openPartFile, type StagedFile } from "./part-file.ts";
@@ -97,5 +98,6 @@ describe("an archive that is written", () => {
     await assert.rejects(write(place, files, AbortSignal.abort(reason)), reason);
     assert.ok(existsSync(place));
     assert.equal((await stat(place)).size, 0);
+    assert.deepEqual(await openFilesBelow(folder), []);
   });
 });

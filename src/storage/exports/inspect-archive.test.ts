@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { crc32, deflateRawSync } from "node:zlib";
 import { buildArchive, setField, type GivenEntry } from "../../../test/support/built-archive.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { openFilesBelow } from "../../../test/support/open-files.ts";
 import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
 import { inspectArchive } from "./inspect-archive.ts";
 
@@ -266,4 +268,8 @@ describe("an archive's entry", () => {
     // Other systems have other attributes there.
     assert.equal(await typeOf(0o120777, "a", 0), "file");
   });
+});
+
+it("no file stays open, whatever was wrong with an archive", async () => {
+  await eventually(async () => (await openFilesBelow(folder)).length === 0);
 });

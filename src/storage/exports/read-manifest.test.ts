@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { buildArchive, setField, type GivenEntry } from "../../../test/support/built-archive.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { openFilesBelow } from "../../../test/support/open-files.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { newEndpointId, newExportId } from "../../shared/id.ts";
 import { readManifest } from "./read-manifest.ts";
@@ -137,5 +139,14 @@ describe("the manifest of an archive", () => {
     const largest = await manifestOf([{ ...whole, content }]);
     // It was read; as it names files that are not there, it is not believed.
     assert.match(Object(largest).fault, /^its files are not/);
+  });
+
+  it("is looked for in a damaged archive, which is closed again", async () => {
+    const { bytes } = buildArchive(archiveOf(FULL));
+    bytes.fill(0, bytes.indexOf("PK\u0001\u0002") + 1, bytes.indexOf("PK\u0001\u0002") + 2);
+    const place = join(folder, randomUUID());
+    await writeFile(place, bytes);
+    assert.deepEqual(await readManifest(place), NO_MANIFEST);
+    await eventually(async () => (await openFilesBelow(place)).length === 0);
   });
 });
