@@ -134,7 +134,10 @@ describe("a lane", () => {
     lane.push(line[0], 7000);
     lane.push(line[1], 7000);
     lane.start(7000);
+    // It does not begin anew with what comes meanwhile.
+    lane.push(leasedDispatch({}), 11_999);
     assert.equal(lane.capacityAt(12_000), 4);
+    lane.start(7000);
     lane.start(7000);
     assert.equal(lane.capacityAt(12_000), 2000);
   });
