@@ -94,7 +94,11 @@ async function listen(
   [told, printed] = [[], []];
   const left = [...answers];
   const api: ApiClient = {
-    page: () => Promise.reject(new Error("no list is asked for")),
+    async page(path) {
+      made.push(`${path.split("/").at(-1)}`);
+      const { before, ...answer } = { before: null, ...Object(left.shift()) };
+      return { text: JSON.stringify(answer), before };
+    },
     async call(method, path, json = "null") {
       const last = path.split("/").at(-1);
       made.push(last === ENDPOINT.id ? method : last === "send" ? path : `${last}`);
@@ -156,12 +160,41 @@ describe("listening", () => {
       {},
       NONE,
     ];
-    const looks = ["events?limit=2&type=invoice.*", "events?limit=2&type=order.placed"];
+    const looks = ["events?type=invoice.*&limit=2", "events?type=order.placed&limit=2"];
     const sent = [third, newest].map((event) => `/api/events/${event?.id}/send`);
     assert.deepEqual(await listen(answers, { replayed: 2, patterns: ["invoice.*", "order.placed"] }), [
       "webhooks",
       ...looks,
       ...sent,
+      "leases",
+      "DELETE",
+    ]);
+  });
+
+  it("looks on for past events behind a short page of a search, until it has so many or none is left", async () => {
+    const [middle, newest] = Array.from({ length: 2 }, past);
+    const sends = [middle, newest].map((event) => `/api/events/${event?.id}/send`);
+    const looks = ["&limit=2", "&limit=1&before=b1", "&limit=1&before=b2"].map(
+      (bounds) => `events?type=rare.paid${bounds}`,
+    );
+    const short = [
+      { searched_to: AT, events: [newest], before: "b1" },
+      { searched_to: AT, events: [], before: "b2" },
+    ];
+    const given = { replayed: 2, patterns: ["rare.paid"] };
+    const found = { searched_to: AT, events: [middle], before: "b3" };
+    assert.deepEqual(await listen([...short, found, {}, {}, NONE], given), [
+      "webhooks",
+      ...looks,
+      ...sends,
+      "leases",
+      "DELETE",
+    ]);
+    const last = { searched_to: null, events: [] };
+    assert.deepEqual(await listen([...short, last, {}, NONE], given), [
+      "webhooks",
+      ...looks,
+      ...sends.slice(1),
       "leases",
       "DELETE",
     ]);

@@ -8,6 +8,7 @@ import { makeForwarder, type Forwarded, type Forwarder } from "../outbound/forwa
 import { isSuccess } from "../outbound/response.ts";
 import { ApiRefusalError, readAnswer, type ApiClient } from "./api-client.ts";
 import { NoAnswerError, StrangeAnswerError } from "./command-errors.ts";
+import { makeProgress } from "./progress.ts";
 
 /** Postern asks for one, and never uses it: a temporary endpoint stays pull. */
 const UNUSED_URL = "https://example.com/listen";
@@ -46,7 +47,7 @@ export async function listenTo(api: ApiClient, listening: Listening): Promise<vo
   if (secret === undefined) tell(`signing secret: ${made.secret}`);
   const forwarder = makeForwarder(forward, ANSWER_LIMIT_MS);
   try {
-    if (replayed > 0) await sendPast(api, made.endpoint.id, { patterns, count: replayed });
+    if (replayed > 0) await sendPast(stopping, api, made.endpoint.id, { patterns, count: replayed });
     await forwardUntil(stopping, api, { path, isJson, forwarder, at: forward });
   } finally {
     forwarder.close();
@@ -152,6 +153,7 @@ function remedyOf(code: string, at: URL): string {
 
 /** The newest past events that fit, oldest first, through the queue like any that is sent again. */
 async function sendPast(
+  signal: AbortSignal,
   api: ApiClient,
   endpointId: string,
   { patterns, count }: { patterns: readonly string[]; count: number },
@@ -160,15 +162,36 @@ async function sendPast(
   for (const pattern of patterns) {
     // An event has all of its versions.
     const [type = ""] = pattern.split("@");
-    const filter = type === "*" ? "" : `&type=${encodeURIComponent(type)}`;
-    const { events } = readAnswer(eventsAnswer, await api.call("GET", `/api/events?limit=${count}${filter}`));
-    for (const { id } of events) newest.add(id);
+    const query = new URLSearchParams(type === "*" ? {} : { type });
+    for (const id of await newestOf(signal, api, query, count)) newest.add(id);
   }
   // Ids sort as the times at which events were accepted.
   const chosen = [...newest].sort().slice(-count);
   for (const id of chosen) {
     await api.call("POST", `/api/events/${id}/send`, JSON.stringify({ endpoint_id: endpointId }));
   }
+}
+
+/** A request looks at a part of the events: it is asked on until so many are found, or nothing older is left. */
+async function newestOf(
+  signal: AbortSignal,
+  api: ApiClient,
+  query: URLSearchParams,
+  count: number,
+): Promise<string[]> {
+  const progress = makeProgress(false);
+  const found: string[] = [];
+  while (found.length < count && !signal.aborted) {
+    query.set("limit", String(count - found.length));
+    const { text, before } = await api.page(`/api/events?${query.toString()}`);
+    const { events, searched_to } = readAnswer(eventsAnswer, text);
+    found.push(...events.map(({ id }) => id));
+    if (before === null) break;
+    if (found.length < count) progress.show(`past events: searched back to ${searched_to ?? before}`);
+    query.set("before", before);
+  }
+  progress.end();
+  return found;
 }
 
 /** Or when nobody reads on what is printed: such a command would not end by itself. */
