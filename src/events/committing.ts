@@ -110,7 +110,8 @@ class RequestCommits {
 
   async #publishMany(tenantId: TenantId, events: NewEvent[]): Promise<Published[]> {
     if (events.some((event) => event.idempotencyKey !== null)) return this.#publishKeyed(tenantId, events);
-    if (this.#acceptor.fanOut.parts(events).length > 1)
+    // It is divided when its turn comes: by then more may be known of its tenant.
+    if (this.#acceptor.fanOut.isWide(events))
       return this.#tries.run(tenantId, () => this.#acceptParts(events));
     const accepted = await this.#acceptor.accept(events);
     return events.map((event) => ({ ...acceptedOf(accepted, event), isNew: true }));

@@ -34,9 +34,13 @@ describe("parts of a fan-out", () => {
     const fanOut = new FanOut();
     const events = eventsOf("acme", 1000);
     fanOut.note(events, counted(events, 2));
-    assert.equal(fanOut.parts(events).length, 1);
+    assert.deepEqual([fanOut.parts(events).length, fanOut.isWide(events)], [1, false]);
     fanOut.note(events.slice(0, 2), counted(events.slice(0, 2), 99));
-    assert.equal(fanOut.parts(events).length, 20);
+    assert.deepEqual([fanOut.parts(events).length, fanOut.isWide(events)], [20, true]);
+    assert.deepEqual(
+      [50, 51].map((count) => fanOut.isWide(events.slice(0, count))),
+      [false, true],
+    );
     assert.ok(fanOut.parts(eventsOf("globex", 1000)).length > 1, "another tenant's own");
   });
 

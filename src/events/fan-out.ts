@@ -31,6 +31,11 @@ export class FanOut {
     for (const [tenantId, count] of seen) this.#known.set(tenantId, count);
   }
 
+  /** Whether several events are likely to make more rows than one statement may. */
+  isWide(events: readonly NewEvent[]): boolean {
+    return events.reduce((rows, event) => rows + this.rowsOf(event), 0) > ROWS_AT_ONCE;
+  }
+
   /** The events in their order, in parts that each make {@link ROWS_AT_ONCE} rows at most, or are one event. */
   parts(events: readonly NewEvent[]): NewEvent[][] {
     const parts: NewEvent[][] = [];
