@@ -23,7 +23,7 @@ it("an attempt's time runs from before its look-up: its limit, and the latency t
       {
         settled: (_attempt, ended) => resolve(ended),
         crashed: (_attempt, error) => reject(error),
-        lostIdleConnection: () => false,
+        lostIdleConnection: () => undefined,
       },
     );
   });

@@ -49,8 +49,8 @@ export type AttemptEvents = {
   settled(attempt: Attempt, outcome: AttemptOutcome): void;
   /** A fault of this program, not of the receiver. */
   crashed(attempt: Attempt, error: Error): void;
-  /** The receiver closed an idle connection just as it was used; true when the request is sent again. */
-  lostIdleConnection(attempt: Attempt): boolean;
+  /** The receiver closed an idle connection just as it was used: the request is to be sent again. */
+  lostIdleConnection(attempt: Attempt): void;
 };
 
 /** What an attempt knows of the connection it goes over. */
@@ -147,8 +147,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
         return;
       }
       const neverAnswered = !this.#answerBegun && this.connection?.isReused === true;
-      if (code === "reset" && neverAnswered && this.#events.lostIdleConnection(this)) return;
-      this.#fail(code);
+      if (code === "reset" && neverAnswered) this.#events.lostIdleConnection(this);
+      else this.#fail(code);
     });
   }
 

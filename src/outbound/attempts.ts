@@ -32,7 +32,6 @@ export function makeAttempts(options: AttemptsOptions): Attempts {
   );
   const waiting = new Map<Attempt, Waiting>();
   const used = new Map<Attempt, Connection>();
-  const secondTries = new WeakSet<Attempt>();
 
   function sendOver(connection: Connection, attempt: Attempt): void {
     used.set(attempt, connection);
@@ -60,15 +59,12 @@ export function makeAttempts(options: AttemptsOptions): Attempts {
     settled: (attempt: Attempt, outcome: AttemptOutcome) =>
       finish(attempt, (waiter) => waiter.resolve(outcome)),
     crashed: (attempt: Attempt, error: Error) => finish(attempt, (waiter) => waiter.reject(error)),
-    lostIdleConnection(attempt: Attempt): boolean {
-      if (secondTries.has(attempt)) return false;
-      secondTries.add(attempt);
+    // Once for each attempt: no other request went over the new connection.
+    lostIdleConnection: (attempt: Attempt) =>
       queueMicrotask(() => {
         giveBackConnection(attempt);
         sendOver(connections.open(attempt.request.origin), attempt);
-      });
-      return true;
-    },
+      }),
   };
 
   return {
