@@ -1,11 +1,11 @@
 /** What `postern listen` does: a temporary pull endpoint, whose events go to a receiver on this machine. */
-import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
 import { eventsAnswer } from "../api/event-schemas.ts";
 import { leaseObject } from "../api/pull-schemas.ts";
 import { endpointObject } from "../api/schemas.ts";
 import { makeForwarder, type Forwarded, type Forwarder } from "../outbound/forward.ts";
 import { isSuccess } from "../outbound/response.ts";
+import { pause } from "../shared/every.ts";
 import { ApiRefusalError, readAnswer, type ApiClient } from "./api-client.ts";
 import { NoAnswerError, StrangeAnswerError } from "./command-errors.ts";
 import { makeProgress } from "./progress.ts";
@@ -84,7 +84,7 @@ async function forwardUntil(signal: AbortSignal, api: ApiClient, forwarding: For
       if (!isPassing(error)) throw error;
       if (!isAway) tell(`${error.message.split("\n")[0]}; trying again each second`);
       isAway = true;
-      await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      await pause(PAUSE_MS, signal);
     }
   }
 }

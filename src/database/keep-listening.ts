@@ -1,5 +1,5 @@
 /** Hears a channel's notifications for as long as it is wanted, over connections that come and go. */
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "../shared/every.ts";
 import { createListener } from "./listener.ts";
 
 const RECONNECT_MS = 1000;
@@ -34,7 +34,7 @@ export function keepListening(
       } catch (error) {
         failed(error);
       }
-      await delay(RECONNECT_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await pause(RECONNECT_MS, stopping.signal);
     }
   }
 

@@ -2,10 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { isPassing } from "../../database/passing-errors.ts";
 import { hasCode } from "../../shared/error-code.ts";
-import { every } from "../../shared/every.ts";
+import { every, pause } from "../../shared/every.ts";
 import { parseExportId, type ExportId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -80,7 +79,7 @@ class ExportLoop implements ExportWorker {
         log.warn({ err: error }, "no export could be claimed");
         return false;
       });
-      if (!found) await delay(POLL_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      if (!found) await pause(POLL_MS, this.#stopping.signal);
     }
   }
 
@@ -183,7 +182,7 @@ class ExportLoop implements ExportWorker {
       } catch (error) {
         if (!isPassing(error) || this.#stopping.signal.aborted) throw error;
         log.warn({ err: error, exportId: leased.id }, "an export's lease could not be released yet");
-        await delay(POLL_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+        await pause(POLL_MS, this.#stopping.signal);
       }
     }
   }
