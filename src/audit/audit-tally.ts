@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Pool } from "../database/pool.ts";
-import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { EndpointKey, TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import { POSTERN, UNKNOWN, type Caller, type NewAuditEntry } from "./audit-entry.ts";
 import { insertWhoLivesHere } from "./audit-store.ts";
@@ -37,7 +37,7 @@ export type CallTally = {
 };
 
 export type AuditTally = CallTally & {
-  blockedTarget(target: { tenantId: TenantId; endpointId: EndpointId; url: string }): void;
+  blockedTarget(target: EndpointKey & { url: string }): void;
 };
 
 type PassOn = (tenantId: TenantId, entries: readonly NewAuditEntry[]) => Promise<void>;

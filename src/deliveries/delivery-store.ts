@@ -8,7 +8,7 @@ import type { Db } from "../database/pool.ts";
 import { DISPATCH_TRIGGER } from "../queue/dispatch-trigger.ts";
 import { headersOf, PACKED_COLUMNS, type HeaderColumns } from "../queue/packed-headers.ts";
 import { withDerived } from "../outbound/request-headers.ts";
-import type { DeliveryId, EndpointId, EventId, ReplayId, TenantId } from "../shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey, EventId, ReplayId, TenantId } from "../shared/id.ts";
 import type {
   Delivery,
   DeliveryKey,
@@ -175,10 +175,7 @@ function keyArrays(tenantId: TenantId, keys: readonly DeliveryKey[]): unknown[] 
   return [tenantId, keys.map(({ endpointId }) => endpointId), ids, inOrder.at(0), inOrder.at(-1)];
 }
 
-export async function findDelivery(
-  db: Db,
-  key: { tenantId: TenantId; endpointId: EndpointId; id: DeliveryId },
-): Promise<Delivery | null> {
+export async function findDelivery(db: Db, key: EndpointKey & { id: DeliveryId }): Promise<Delivery | null> {
   const { rows } = await db.query<DeliveryRow>({
     name: "find-delivery",
     text: /* sql */ `(${LOGGED} WHERE d.tenant_id = $1 AND d.endpoint_id = $2 AND d.id = $3)

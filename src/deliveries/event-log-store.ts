@@ -5,6 +5,7 @@ import {
   lowestIdAt,
   type DeliveryId,
   type EndpointId,
+  type EndpointKey,
   type EventId,
   type TenantId,
 } from "../shared/id.ts";
@@ -89,7 +90,7 @@ export type AttemptKeys = {
 /** The newest attempt of an event that was made at an endpoint; null where none was. */
 export async function findNewestAttempt(
   db: Db,
-  at: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
+  at: EndpointKey & { eventId: EventId },
 ): Promise<{ attempt: number; version: number } | null> {
   const { rows } = await db.query<{ attempt: number; version: number }>({
     name: "find-newest-attempt",

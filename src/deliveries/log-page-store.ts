@@ -1,6 +1,6 @@
 /** Which deliveries are on a page of one endpoint's log, newest first: ids alone, from indexes that lead with the endpoint. */
 import type { Db } from "../database/pool.ts";
-import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey, TenantId } from "../shared/id.ts";
 import type { DeliveryStatus, IdRange } from "./delivery.ts";
 
 type Page = { range: IdRange; offset: bigint; limit: number };
@@ -46,7 +46,7 @@ export async function countPending(db: Db, tenantId: TenantId, endpointId: Endpo
  */
 export async function listDeliveryIds(
   db: Db,
-  endpoint: { tenantId: TenantId; endpointId: EndpointId },
+  endpoint: EndpointKey,
   status: DeliveryStatus | undefined,
   { range, offset, limit }: Page,
 ): Promise<DeliveryId[]> {

@@ -1,8 +1,7 @@
 /** Tests and retries at pull endpoints, in `person_sends` until their person was answered. */
 import type { Db } from "../database/pool.ts";
 import { FETCH_CHANNEL } from "../queue/channels.ts";
-import type { EndpointKey } from "../queue/queue.ts";
-import type { DeliveryId, EventId } from "../shared/id.ts";
+import type { DeliveryId, EndpointKey, EventId } from "../shared/id.ts";
 import type { DeliveryTrigger } from "./delivery.ts";
 
 type SendKey = EndpointKey & { id: DeliveryId };

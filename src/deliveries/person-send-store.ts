@@ -1,7 +1,7 @@
 /** What persons send now: noted before the request leaves, gone with its outcome. */
 import { notOnItsWay } from "../database/on-its-way.ts";
 import type { Db } from "../database/pool.ts";
-import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
+import type { DeliveryId, EndpointKey } from "../shared/id.ts";
 import type { NewDelivery } from "./delivery.ts";
 
 /** A request that is about to be sent, as its delivery will be logged. */
@@ -51,7 +51,7 @@ export async function insertPersonSend(db: Db, send: PersonSend): Promise<void> 
 /** False where the send was ended as interrupted: then its delivery is logged already. */
 export async function deletePersonSend(
   db: Db,
-  { tenantId, endpointId, id }: { tenantId: TenantId; endpointId: EndpointId; id: DeliveryId },
+  { tenantId, endpointId, id }: EndpointKey & { id: DeliveryId },
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `DELETE FROM postern.person_sends WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3`,

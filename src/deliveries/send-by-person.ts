@@ -19,6 +19,7 @@ import {
   newDeliveryId,
   type DeliveryId,
   type EndpointId,
+  type EndpointKey,
   type EventId,
   type TenantId,
 } from "../shared/id.ts";
@@ -69,10 +70,7 @@ type PersonSendServices = OfferServices & {
   sender: Sender;
   catalog: LiveCatalog;
   /** Within the transaction that logs the event as delivered: no further automatic attempt follows. */
-  supersede: (
-    db: Db,
-    event: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
-  ) => Promise<void>;
+  supersede: (db: Db, event: EndpointKey & { eventId: EventId }) => Promise<void>;
   refusals: UrlRefusals;
   artifacts: Pick<ArtifactKeeper, "choose" | "note">;
 };

@@ -9,9 +9,10 @@ import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
 import { changeKeys, readKeyUse } from "./change-keys.ts";
 import { insertEndpoint } from "./endpoint-store.ts";
 import { listSealedOtherwise, replaceSealed } from "./reseal-store.ts";
-import { readSendTarget, type TargetKey } from "./send-target.ts";
+import { readSendTarget } from "./send-target.ts";
 import { sealSigningSecret } from "./signing-secret.ts";
 import { changeHeaders, NO_HEADERS } from "./static-headers.ts";
+import type { EndpointKey } from "../shared/id.ts";
 
 const SECRET = "a-secret-of-the-tenants-own";
 const tenantId = tenant("acme");
@@ -30,7 +31,7 @@ beforeEach(() => database.pool.query("DELETE FROM postern.endpoints; DELETE FROM
 after(() => database.drop());
 
 /** An endpoint with all three kinds of sealed values, under one key. */
-async function create(box: SecretBox): Promise<TargetKey> {
+async function create(box: SecretBox): Promise<EndpointKey> {
   const endpoint = newEndpoint({ tenantId });
   const key = { tenantId, endpointId: endpoint.id };
   const stored = changeHeaders(box, key, NO_HEADERS, { headers: { Authorization: "Bearer 1" } });
@@ -42,7 +43,7 @@ async function create(box: SecretBox): Promise<TargetKey> {
   return key;
 }
 
-async function secretsUnder(box: SecretBox, key: TargetKey) {
+async function secretsUnder(box: SecretBox, key: EndpointKey) {
   const target = await readSendTarget(database.pool, box, key);
   return [...(target?.signingKeys.map(({ whole }) => whole.export().toString()) ?? []), target?.headers];
 }

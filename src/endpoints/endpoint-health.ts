@@ -12,9 +12,9 @@ import { inTransaction } from "../database/transaction.ts";
 import { publishOwn } from "../events/own-events.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { EndpointTarget } from "./endpoint.ts";
-import type { TargetKey } from "./send-target.ts";
 import { beginFailing, disableEndpoint, endFailing } from "./endpoint-store.ts";
 import { followChange, type Following } from "./follow-change.ts";
+import type { EndpointKey } from "../shared/id.ts";
 
 type Observed = Pick<EndpointTarget, "tenantId" | "endpointId" | "url" | "failingSince">;
 
@@ -29,13 +29,13 @@ export type EndpointHealth = {
 };
 
 /** The endpoint works, as part of the caller's transaction: a person delivered to it. */
-export async function noteDelivered(transaction: Db, endpoint: TargetKey): Promise<void> {
+export async function noteDelivered(transaction: Db, endpoint: EndpointKey): Promise<void> {
   // In this order: between the two, its tenant can be told of a failure, and not the other way round.
   if ((await endFailing(transaction, endpoint, false)) === null) await tellRecovered(transaction, endpoint);
 }
 
 /** Notes that an endpoint works again whose failure was announced to its tenant, and announces that. */
-async function tellRecovered(transaction: Db, { tenantId, endpointId }: TargetKey): Promise<void> {
+async function tellRecovered(transaction: Db, { tenantId, endpointId }: EndpointKey): Promise<void> {
   const failed = await endFailing(transaction, { tenantId, endpointId }, true);
   if (failed === null) return;
   await publishOwn(transaction, tenantId, {

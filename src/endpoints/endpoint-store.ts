@@ -1,5 +1,5 @@
 import type { Db } from "../database/pool.ts";
-import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { EndpointId, EndpointKey, TenantId } from "../shared/id.ts";
 import { maskedNames, maskHeaders } from "../outbound/request-headers.ts";
 import type { DisabledReason, Endpoint, EndpointChange, EndpointMode, EndpointTarget } from "./endpoint.ts";
 import type { StoredHeaders } from "./static-headers.ts";
@@ -193,10 +193,7 @@ export async function replaceSecret(
 }
 
 /** What is needed to send to each of the endpoints that still exist, in no particular order. */
-export async function loadTargets(
-  db: Db,
-  keys: readonly { tenantId: TenantId; endpointId: EndpointId }[],
-): Promise<EndpointTarget[]> {
+export async function loadTargets(db: Db, keys: readonly EndpointKey[]): Promise<EndpointTarget[]> {
   const { rows } = await db.query<EndpointTarget>(
     /* sql */ `SELECT e.tenant_id AS "tenantId", e.id AS "endpointId", e.url, e.events, e.enabled,
         e.mode, e.temporary_until AS "temporaryUntil", e.rate_limit AS "rateLimit", e.headers, e.masked_headers AS "maskedHeaders",
@@ -239,10 +236,7 @@ export async function findHealth(
 }
 
 /** Keeps an endpoint as it is until the transaction ends. */
-export async function lockEndpoint(
-  db: Db,
-  { tenantId, endpointId }: { tenantId: TenantId; endpointId: EndpointId },
-): Promise<boolean> {
+export async function lockEndpoint(db: Db, { tenantId, endpointId }: EndpointKey): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `SELECT FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE`,
     [tenantId, endpointId],
@@ -251,10 +245,7 @@ export async function lockEndpoint(
 }
 
 /** Notes when an endpoint began to fail; the first note counts. */
-export async function beginFailing(
-  db: Db,
-  endpoint: { tenantId: TenantId; endpointId: EndpointId },
-): Promise<void> {
+export async function beginFailing(db: Db, endpoint: EndpointKey): Promise<void> {
   await db.query(
     /* sql */ `UPDATE postern.endpoints SET failing_since = now()
       WHERE tenant_id = $1 AND id = $2 AND failing_since IS NULL`,
@@ -268,7 +259,7 @@ export async function beginFailing(
  */
 export async function endFailing(
   db: Db,
-  endpoint: { tenantId: TenantId; endpointId: EndpointId },
+  endpoint: EndpointKey,
   isTold: boolean,
 ): Promise<{ url: string; failingSince: Date } | null> {
   const { rows } = await db.query<{ url: string; failingSince: Date }>(

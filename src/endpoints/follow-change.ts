@@ -1,6 +1,6 @@
 import type { DispatchQueue } from "../queue/queue.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { TargetKey } from "./send-target.ts";
+import type { EndpointKey } from "../shared/id.ts";
 
 export type Following = { queue: Pick<DispatchQueue, "endpointChanged">; log: Log };
 
@@ -9,7 +9,7 @@ export type Following = { queue: Pick<DispatchQueue, "endpointChanged">; log: Lo
  * deleted. Never rejects: the change is committed, and its mark makes a worker's
  * upkeep do within a second what fails here.
  */
-export async function followChange({ queue, log }: Following, endpoint: TargetKey): Promise<void> {
+export async function followChange({ queue, log }: Following, endpoint: EndpointKey): Promise<void> {
   try {
     await queue.endpointChanged(endpoint);
   } catch (error) {

@@ -1,8 +1,8 @@
 import { notOnItsWay } from "../database/on-its-way.ts";
 import type { Db } from "../database/pool.ts";
-import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey, EventId, TenantId } from "../shared/id.ts";
 
-export type FailingEndpoint = { tenantId: TenantId; endpointId: EndpointId; url: string; failingSince: Date };
+export type FailingEndpoint = EndpointKey & { url: string; failingSince: Date };
 
 // ANY (ARRAY[…]): an array keeps PostgreSQL from reading all endpoints to join them.
 

@@ -2,7 +2,7 @@
 import type { Db } from "../database/pool.ts";
 import { maskedNames } from "../outbound/request-headers.ts";
 import { makeSigningKey, type SigningKey } from "../outbound/signature.ts";
-import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { EndpointKey, TenantId } from "../shared/id.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import type { EndpointTarget } from "./endpoint.ts";
 import { listEndpoints, loadTargets, lockEndpoint } from "./endpoint-store.ts";
@@ -18,10 +18,8 @@ export type SendTarget = Omit<EndpointTarget, Sealed> & {
   signingKeys: readonly [SigningKey, ...SigningKey[]];
 };
 
-export type TargetKey = { tenantId: TenantId; endpointId: EndpointId };
-
 /** Reads the endpoints that still exist as they are stored, secrets sealed. */
-export async function readStoredTargets(db: Db, keys: readonly TargetKey[]): Promise<EndpointTarget[]> {
+export async function readStoredTargets(db: Db, keys: readonly EndpointKey[]): Promise<EndpointTarget[]> {
   return loadTargets(db, keys);
 }
 
@@ -29,7 +27,7 @@ export async function readStoredTargets(db: Db, keys: readonly TargetKey[]): Pro
 export async function readSendTarget(
   db: Db,
   secretBox: SecretBox,
-  key: TargetKey,
+  key: EndpointKey,
 ): Promise<SendTarget | null> {
   const [stored] = await loadTargets(db, [key]);
   return stored === undefined ? null : openTarget(stored, secretBox);
@@ -39,7 +37,7 @@ export async function readSendTarget(
  * The endpoint as it is stored, within a transaction until whose end it stays
  * so: what is added for it follows a later change. Null where there is none.
  */
-export async function lockTarget(transaction: Db, key: TargetKey): Promise<EndpointTarget | null> {
+export async function lockTarget(transaction: Db, key: EndpointKey): Promise<EndpointTarget | null> {
   if (!(await lockEndpoint(transaction, key))) return null;
   const [stored] = await loadTargets(transaction, [key]);
   return stored ?? null;
@@ -49,7 +47,7 @@ export async function lockTarget(transaction: Db, key: TargetKey): Promise<Endpo
 export async function lockSendTarget(
   transaction: Db,
   secretBox: SecretBox,
-  key: TargetKey,
+  key: EndpointKey,
 ): Promise<SendTarget | null> {
   const stored = await lockTarget(transaction, key);
   return stored === null ? null : openTarget(stored, secretBox);

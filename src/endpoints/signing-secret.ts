@@ -1,18 +1,16 @@
 /** The endpoint's signing secret at rest: sealed for its tenant and endpoint, opened only to sign. */
 import type { Db } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { EndpointKey } from "../shared/id.ts";
 import type { SecretBox, SecretOwner } from "../shared/secret-box.ts";
 import { countSecretsByKey } from "./reseal-store.ts";
 
-type Owner = { tenantId: TenantId; endpointId: EndpointId };
-
-export function sealSigningSecret(box: SecretBox, secret: string, owner: Owner): Buffer {
+export function sealSigningSecret(box: SecretBox, secret: string, owner: EndpointKey): Buffer {
   return box.seal(secret, secretOwner(owner));
 }
 
 /** Throws SecretBoxError, naming the endpoint, when the stored form does not open. */
-export function openSigningSecret(box: SecretBox, sealed: Buffer, owner: Owner): string {
+export function openSigningSecret(box: SecretBox, sealed: Buffer, owner: EndpointKey): string {
   return box.open(sealed, secretOwner(owner));
 }
 
@@ -28,6 +26,6 @@ export async function requireKeysInUse(db: Db, box: SecretBox): Promise<void> {
   );
 }
 
-function secretOwner(owner: Owner): SecretOwner {
+function secretOwner(owner: EndpointKey): SecretOwner {
   return ["signing-secret", owner.tenantId, owner.endpointId];
 }

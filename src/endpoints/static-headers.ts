@@ -6,11 +6,9 @@
  */
 import * as z from "zod";
 import { MASK, maskedNames, maskHeaders } from "../outbound/request-headers.ts";
-import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { EndpointKey } from "../shared/id.ts";
 import { Refusal, type Issue } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
-
-type Owner = { tenantId: TenantId; endpointId: EndpointId };
 
 /** As the row has them; null where no value is sealed. */
 export type StoredHeaders = {
@@ -28,7 +26,7 @@ const sealedValues = z.record(z.string(), z.string());
 export function openHeaders(
   box: SecretBox,
   { headers, sealedHeaders }: Omit<StoredHeaders, "maskedHeaders">,
-  owner: Owner,
+  owner: EndpointKey,
 ): Record<string, string> {
   if (sealedHeaders === null) return headers;
   const values = openValues(box, sealedHeaders, owner);
@@ -40,7 +38,7 @@ export function openHeaders(
 /** What is stored once the members given have changed. Refuses `[masked]` where no value is kept for it. */
 export function changeHeaders(
   box: SecretBox,
-  owner: Owner,
+  owner: EndpointKey,
   former: StoredHeaders,
   change: { headers?: Record<string, string> | undefined; masked_headers?: string[] | undefined },
 ): StoredHeaders {
@@ -75,18 +73,18 @@ export function changeHeaders(
 }
 
 /** The same values under the ring's first key. */
-export function resealHeaders(box: SecretBox, sealed: Buffer, owner: Owner): Buffer {
+export function resealHeaders(box: SecretBox, sealed: Buffer, owner: EndpointKey): Buffer {
   return sealValues(box, openValues(box, sealed, owner), owner);
 }
 
-function sealValues(box: SecretBox, values: ReadonlyMap<string, string>, owner: Owner): Buffer {
+function sealValues(box: SecretBox, values: ReadonlyMap<string, string>, owner: EndpointKey): Buffer {
   return box.seal(JSON.stringify(Object.fromEntries(values)), secretOwner(owner));
 }
 
-function openValues(box: SecretBox, sealed: Buffer, owner: Owner): Map<string, string> {
+function openValues(box: SecretBox, sealed: Buffer, owner: EndpointKey): Map<string, string> {
   return new Map(Object.entries(sealedValues.parse(JSON.parse(box.open(sealed, secretOwner(owner))))));
 }
 
-function secretOwner({ tenantId, endpointId }: Owner) {
+function secretOwner({ tenantId, endpointId }: EndpointKey) {
   return ["static-headers", tenantId, endpointId] as const;
 }

@@ -1,17 +1,14 @@
 /** Temporary endpoints: each is deleted after an hour without a call of its client. */
 import { notOnItsWay } from "../database/on-its-way.ts";
 import type { Db } from "../database/pool.ts";
-import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { EndpointKey } from "../shared/id.ts";
 
 /** SQL: until when one is kept that was created, or called for, now. */
 export const TEMPORARY_UNTIL = /* sql */ `now() + interval '1 hour'`;
 const FOUND_AT_ONCE = 100;
 
 /** Its client called. */
-export async function extendTemporary(
-  db: Db,
-  { tenantId, endpointId }: { tenantId: TenantId; endpointId: EndpointId },
-): Promise<void> {
+export async function extendTemporary(db: Db, { tenantId, endpointId }: EndpointKey): Promise<void> {
   await db.query(
     /* sql */ `UPDATE postern.endpoints SET temporary_until = ${TEMPORARY_UNTIL}
       WHERE tenant_id = $1 AND id = $2 AND temporary_until IS NOT NULL AND deleted_at IS NULL`,
@@ -20,8 +17,8 @@ export async function extendTemporary(
 }
 
 /** Some whose clients are gone, of all tenants. */
-export async function findAbandoned(db: Db): Promise<{ tenantId: TenantId; endpointId: EndpointId }[]> {
-  const { rows } = await db.query<{ tenantId: TenantId; endpointId: EndpointId }>(
+export async function findAbandoned(db: Db): Promise<EndpointKey[]> {
+  const { rows } = await db.query<EndpointKey>(
     /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId" FROM postern.endpoints
       WHERE temporary_until < now() AND deleted_at IS NULL AND ${notOnItsWay("tenant_id")}
       ORDER BY temporary_until LIMIT $1`,
@@ -31,10 +28,7 @@ export async function findAbandoned(db: Db): Promise<{ tenantId: TenantId; endpo
 }
 
 /** Locks one until the transaction ends; false where its client has called meanwhile. */
-export async function lockAbandoned(
-  db: Db,
-  { tenantId, endpointId }: { tenantId: TenantId; endpointId: EndpointId },
-): Promise<boolean> {
+export async function lockAbandoned(db: Db, { tenantId, endpointId }: EndpointKey): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `SELECT FROM postern.endpoints
       WHERE tenant_id = $1 AND id = $2 AND temporary_until < now() AND deleted_at IS NULL FOR NO KEY UPDATE`,

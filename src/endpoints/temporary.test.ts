@@ -9,9 +9,9 @@ import { tenant } from "../../test/support/two-tenants.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { insertEndpoint } from "./endpoint-store.ts";
-import type { TargetKey } from "./send-target.ts";
 import { findAbandoned } from "./temporary-store.ts";
 import { keepTemporary, removeAbandoned } from "./temporary.ts";
+import type { EndpointKey } from "../shared/id.ts";
 
 const tenantId = tenant("acme");
 const MINUTE_MS = 60_000;
@@ -33,7 +33,7 @@ after(async () => {
 });
 
 /** A temporary endpoint whose hour ends in so many minutes. */
-async function create(minutes: number): Promise<TargetKey> {
+async function create(minutes: number): Promise<EndpointKey> {
   const endpoint = { ...newEndpoint({ tenantId }), mode: "pull" as const, temporary: true };
   await insertEndpoint(database.pool, endpoint);
   await database.pool.query(
@@ -63,7 +63,7 @@ const remove = () =>
     log: makeLog("silent"),
   });
 
-async function isDeleted({ endpointId }: TargetKey): Promise<unknown> {
+async function isDeleted({ endpointId }: EndpointKey): Promise<unknown> {
   const { rows } = await database.pool.query(
     "SELECT deleted_at IS NOT NULL AS deleted FROM postern.endpoints WHERE id = $1",
     [endpointId],

@@ -17,8 +17,8 @@ import { lockTarget, readSendTarget, type SendTarget } from "../endpoints/send-t
 import { keepTemporary } from "../endpoints/temporary.ts";
 import { CLIENT_LEASE_MS, type EndedLease, type FetchedDispatch } from "../queue/fetching.ts";
 import type { FetchWaits } from "../queue/fetch-waits.ts";
-import type { CompletedLease, EndpointKey } from "../queue/queue.ts";
-import type { DeliveryId, EndpointId, EventId, ReplayId, TenantId } from "../shared/id.ts";
+import type { CompletedLease } from "../queue/queue.ts";
+import type { DeliveryId, EndpointId, EndpointKey, EventId, ReplayId, TenantId } from "../shared/id.ts";
 import { Places } from "../shared/places.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";

@@ -1,6 +1,5 @@
 /** Dispatches that clients of pull endpoints lease, in the terms of their callers. */
-import type { DeliveryId, EventId, ReplayId } from "../shared/id.ts";
-import type { EndpointKey } from "./queue.ts";
+import type { DeliveryId, EndpointKey, EventId, ReplayId } from "../shared/id.ts";
 
 /** How long a client has what it fetched. */
 export const CLIENT_LEASE_MS = 60_000;

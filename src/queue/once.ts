@@ -1,6 +1,5 @@
 /** Dispatches that a person requests, in the terms of their callers: one attempt each. */
-import type { EventId, ReplayId } from "../shared/id.ts";
-import type { EndpointKey } from "./queue.ts";
+import type { EndpointKey, EventId, ReplayId } from "../shared/id.ts";
 
 export type OnceEvent = { eventId: EventId; eventType: string; version: number; attempt: number };
 

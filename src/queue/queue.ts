@@ -34,7 +34,7 @@
  * the caller's transaction. `test/support/queue-contract.ts` is the contract
  * that every adapter passes.
  */
-import type { DeliveryId, EndpointId, EventId, TenantId } from "../shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey, EventId, TenantId } from "../shared/id.ts";
 import type { QueueDepth } from "./queue-troubles.ts";
 import type { SlotSet } from "./slots.ts";
 
@@ -43,8 +43,6 @@ export const LEASE_MS = 60_000;
 
 /** How long a deferred dispatch is out of reach: as long as it has been due, within these bounds. */
 export const DEFER_MS = { shortest: LEASE_MS, longest: 3_600_000 };
-
-export type EndpointKey = { tenantId: TenantId; endpointId: EndpointId };
 
 /** An event ready to be accepted: checked, and with the bytes that every attempt will send. */
 export type NewEvent = {

@@ -16,7 +16,7 @@
  * (`postgres/slot-store.ts`).
  */
 import assert from "node:assert/strict";
-import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey } from "../shared/id.ts";
 
 export const SLOT_COUNT = 256;
 
@@ -61,7 +61,7 @@ export const NO_SLOTS = new SlotSet();
 export const ALL_SLOTS = new SlotSet(Array.from({ length: SLOT_COUNT }, (_, slot) => slot));
 
 /** An attempt that a worker has in flight as it gives its endpoint's slot away, and the lease under which it runs. */
-export type InFlight = { tenantId: TenantId; endpointId: EndpointId; id: DeliveryId; leaseId: string };
+export type InFlight = EndpointKey & { id: DeliveryId; leaseId: string };
 
 /** A slot as the table has it. */
 export type SlotRow = { slot: Slot; owner: string | null; term: number };

@@ -9,6 +9,8 @@ export type TenantId = Id<"tenant">;
 /** UUIDv7 in lower case, as are the other ids. */
 export type EndpointId = Id<"endpoint">;
 export type EventId = Id<"event">;
+/** Where an endpoint is found. */
+export type EndpointKey = { tenantId: TenantId; endpointId: EndpointId };
 /** Names a delivery, and before it the dispatch that it will come from. */
 export type DeliveryId = Id<"delivery">;
 export type AuditId = Id<"audit">;

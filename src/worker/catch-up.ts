@@ -24,9 +24,9 @@
  * ([ADR 0036](../../docs/adr/0036-first-attempts-start-in-order.md)). Pure: it
  * answers what may enter the lanes.
  */
-import type { EndpointKey, EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
+import type { EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
 import { NO_SLOTS, slotOf, type Slot, type SlotSet } from "../queue/slots.ts";
-import type { EndpointId } from "../shared/id.ts";
+import type { EndpointId, EndpointKey } from "../shared/id.ts";
 import { weightOf } from "./shares.ts";
 
 /** {@link weightOf} all that waits: a quarter of what the lanes hold. */

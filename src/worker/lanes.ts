@@ -6,9 +6,9 @@
  * comes in, nothing is sent.
  */
 import { LRUCache } from "lru-cache";
-import type { Ask, EndpointKey, EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
+import type { Ask, EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
 import { slotOf, SlotSet, type Slot } from "../queue/slots.ts";
-import type { EndpointId, TenantId } from "../shared/id.ts";
+import type { EndpointId, EndpointKey, TenantId } from "../shared/id.ts";
 import { Lane, newLearned, type LaneTenant, type Learned } from "./lane.ts";
 import { fairWeight, mayStart, roomIn, type Held, type ShareLimits } from "./shares.ts";
 import { FIRST_WIDTH } from "./width.ts";

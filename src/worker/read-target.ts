@@ -1,8 +1,9 @@
 /** Reads where a dispatch goes, also over a database that has just lost the connection. */
 import { isConnectionLoss } from "../database/passing-errors.ts";
-import type { SendTarget, TargetKey } from "../endpoints/send-target.ts";
+import type { SendTarget } from "../endpoints/send-target.ts";
 import { sleep, type Clock } from "../shared/clock.ts";
 import type { TargetCache } from "./target-cache.ts";
+import type { EndpointKey } from "../shared/id.ts";
 
 const READ_AGAIN_MS = 500;
 const READ_AGAIN_WITHIN_MS = 5000;
@@ -14,7 +15,7 @@ const READ_AGAIN_WITHIN_MS = 5000;
  */
 export async function readTarget(
   targets: Pick<TargetCache, "get">,
-  key: TargetKey,
+  key: EndpointKey,
   clock: Clock,
 ): Promise<SendTarget | null> {
   const lastMs = clock.nowMs() + READ_AGAIN_WITHIN_MS - READ_AGAIN_MS;

@@ -4,23 +4,22 @@ import { randomBytes } from "node:crypto";
 import { beforeEach, describe, it, type TestContext } from "node:test";
 import { moveClockOf } from "../../test/support/moved-clock.ts";
 import type { EndpointTarget } from "../endpoints/endpoint.ts";
-import type { TargetKey } from "../endpoints/send-target.ts";
 import { sealSigningSecret } from "../endpoints/signing-secret.ts";
 import { generateSigningSecret } from "../outbound/signature.ts";
-import { newEndpointId, parseTenantId } from "../shared/id.ts";
+import { newEndpointId, parseTenantId, type EndpointKey } from "../shared/id.ts";
 import { makeSecretBox, SecretBoxError } from "../shared/secret-box.ts";
 import { makeTargetCache, type TargetCache } from "./target-cache.ts";
 
 const box = makeSecretBox([randomBytes(32)]);
 const SECRET = generateSigningSecret();
 
-function newKey(): TargetKey {
+function newKey(): EndpointKey {
   const tenantId = parseTenantId("acme");
   assert.ok(tenantId !== null);
   return { tenantId, endpointId: newEndpointId() };
 }
 
-function stored(key: TargetKey, secret = sealSigningSecret(box, SECRET, key)): EndpointTarget {
+function stored(key: EndpointKey, secret = sealSigningSecret(box, SECRET, key)): EndpointTarget {
   return {
     ...key,
     url: "https://hooks.example.com/",
@@ -40,7 +39,7 @@ function stored(key: TargetKey, secret = sealSigningSecret(box, SECRET, key)): E
 }
 
 describe("a worker's targets", () => {
-  let reads: TargetKey[][];
+  let reads: EndpointKey[][];
   let table: Map<string, EndpointTarget>;
   let cache: TargetCache;
   const key = newKey();

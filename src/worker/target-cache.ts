@@ -6,9 +6,9 @@
  */
 import { LRUCache } from "lru-cache";
 import type { EndpointTarget } from "../endpoints/endpoint.ts";
-import { openTarget, type SendTarget, type TargetKey } from "../endpoints/send-target.ts";
+import { openTarget, type SendTarget } from "../endpoints/send-target.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
-import type { EndpointId } from "../shared/id.ts";
+import type { EndpointId, EndpointKey } from "../shared/id.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 
 const MAX_AGE_MS = 500;
@@ -16,15 +16,15 @@ const MAX_ENTRIES = 10_000;
 
 export type TargetCache = {
   /** Null for an endpoint that is deleted; throws SecretBoxError when its secret does not open. */
-  get(key: TargetKey): Promise<SendTarget | null>;
+  get(key: EndpointKey): Promise<SendTarget | null>;
   /** The entry if it is fresh, without waiting; undefined when it must be loaded. */
-  fresh(key: TargetKey): SendTarget | null | undefined;
+  fresh(key: EndpointKey): SendTarget | null | undefined;
   /** This process itself changed the endpoint. */
-  forget(key: TargetKey): void;
+  forget(key: EndpointKey): void;
 };
 
 export function makeTargetCache(
-  loadTargets: (keys: readonly TargetKey[]) => Promise<EndpointTarget[]>,
+  loadTargets: (keys: readonly EndpointKey[]) => Promise<EndpointTarget[]>,
   secretBox: SecretBox,
 ): TargetCache {
   const entries = new LRUCache<EndpointId, { target: SendTarget | null }>({
@@ -32,7 +32,7 @@ export function makeTargetCache(
     ttl: MAX_AGE_MS,
   });
   const loading = new Map<EndpointId, Promise<SendTarget | null>>();
-  const loads = new GroupCommit<TargetKey, EndpointTarget | null>(
+  const loads = new GroupCommit<EndpointKey, EndpointTarget | null>(
     async (keys) => {
       const found = new Map((await loadTargets(keys)).map((target) => [target.endpointId, target]));
       return keys.map((key) => found.get(key.endpointId) ?? null);
@@ -40,7 +40,7 @@ export function makeTargetCache(
     { maxItems: 500, maxConcurrent: 2 },
   );
 
-  async function load(key: TargetKey): Promise<SendTarget | null> {
+  async function load(key: EndpointKey): Promise<SendTarget | null> {
     try {
       const stored = await loads.add(key);
       const target = stored === null ? null : openTarget(stored, secretBox);

@@ -9,7 +9,6 @@ import type { Outbox } from "../events/outbox.ts";
 import type {
   Acceptance,
   DispatchQueue,
-  EndpointKey,
   EventAtEndpoint,
   LeasedDispatch,
   OwnLane,
@@ -17,7 +16,7 @@ import type {
   Unleased,
 } from "../queue/queue.ts";
 import { slotOf, type SlotStore } from "../queue/slots.ts";
-import type { EndpointId } from "../shared/id.ts";
+import type { EndpointId, EndpointKey } from "../shared/id.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { CarryOut, type CarryOutServices } from "./carry-out.ts";
 import { CatchUp } from "./catch-up.ts";

@@ -1,6 +1,5 @@
 /** The rows of the queue in memory, as claims and pulls find them. */
-import type { EndpointKey } from "../../src/queue/queue.ts";
-import type { DeliveryId, EndpointId } from "../../src/shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey } from "../../src/shared/id.ts";
 import type { MemoryRow } from "./memory-rows.ts";
 
 type Entry = { row: MemoryRow; atMs: number };

@@ -9,6 +9,7 @@ import {
   newDeliveryId,
   type DeliveryId,
   type EndpointId,
+  type EndpointKey,
   type EventId,
   type TenantId,
 } from "../../src/shared/id.ts";
@@ -22,7 +23,6 @@ import {
   type ClaimLimits,
   type CompletedAttempt,
   type DispatchQueue,
-  type EndpointKey,
   type EarlierEvent,
   type LeasedDispatch,
   type NewEvent,

@@ -9,7 +9,6 @@ import {
   KeyReusedError,
   type AcceptedEvent,
   type DispatchQueue,
-  type EndpointKey,
   type NewEvent,
 } from "../../src/queue/queue.ts";
 import {
@@ -21,6 +20,7 @@ import {
   UNLEASED,
   type QueueUnderTest,
 } from "./queue-under-test.ts";
+import type { EndpointKey } from "../../src/shared/id.ts";
 
 const KEY = "order-1";
 

@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import type { DispatchQueue, EndpointKey, LeasedDispatch } from "../../src/queue/queue.ts";
+import type { DispatchQueue, LeasedDispatch } from "../../src/queue/queue.ts";
 import { ALL_SLOTS } from "../../src/queue/slots.ts";
 import { eventually } from "./eventually.ts";
 import { keyed } from "./queue-contract-keys.ts";
@@ -21,6 +21,7 @@ import {
   type QueueLocks,
   type QueueUnderTest,
 } from "./queue-under-test.ts";
+import type { EndpointKey } from "../../src/shared/id.ts";
 
 /** Another transaction holds the lock meanwhile. */
 async function whileHeld(held: Promise<HeldLock>, work: (lock: HeldLock) => Promise<void>): Promise<void> {

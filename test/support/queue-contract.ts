@@ -1,8 +1,9 @@
 /** What every queue behind the port must do, whatever holds its rows. */
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import type { DispatchQueue, EndpointKey, NewEvent, OutboxEvent } from "../../src/queue/queue.ts";
+import type { DispatchQueue, NewEvent, OutboxEvent } from "../../src/queue/queue.ts";
 import { ALL_SLOTS, slotOf, SlotSet } from "../../src/queue/slots.ts";
+import type { EndpointKey } from "../../src/shared/id.ts";
 import { describeKeys } from "./queue-contract-keys.ts";
 import { describeLocks } from "./queue-contract-locks.ts";
 import {
@@ -145,9 +146,8 @@ export function describeQueueContract(
       await queue.parkOldest([one]);
       const found = await queue.claim(PLENTY, []);
       assert.deepEqual(eventIds(found.claimed), [ids[1]]);
-      const pulled = (await queue.pull([{ ...one, dispatches: 10, bodyBytes: 1_000_000 }])).get(
-        one.endpointId,
-      );
+      const pulls = await queue.pull([{ ...one, dispatches: 10, bodyBytes: 1e6 }]);
+      const pulled = pulls.get(one.endpointId);
       assert.deepEqual([eventIds(pulled?.claimed ?? []), pulled?.isAll], [[ids[0], ids[2]], true]);
     });
 

@@ -3,12 +3,11 @@ import assert from "node:assert/strict";
 import type {
   CompletedAttempt,
   DispatchQueue,
-  EndpointKey,
   LeasedDispatch,
   NewEvent,
   OutboxEvent,
 } from "../../src/queue/queue.ts";
-import { newEndpointId, newEventId, parseTenantId } from "../../src/shared/id.ts";
+import { newEndpointId, newEventId, parseTenantId, type EndpointKey } from "../../src/shared/id.ts";
 
 export type QueueUnderTest = {
   queue: DispatchQueue;

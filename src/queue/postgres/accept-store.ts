@@ -1,13 +1,12 @@
 import { int2Array, textArray, uuidArray } from "../../database/binary-arrays.ts";
 import type { Db } from "../../database/pool.ts";
 import type { Residents } from "../../database/residence.ts";
-import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey, EventId, TenantId } from "../../shared/id.ts";
 import {
   bodyOf,
   LEASE_MS,
   type Acceptance,
   type EarlierEvent,
-  type EndpointKey,
   type LeasedDispatch,
   type NewEvent,
 } from "../queue.ts";

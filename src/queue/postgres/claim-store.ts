@@ -1,17 +1,10 @@
 /** Leases dispatches: due ones, and parked ones for endpoints that ask for them. */
 import type { Db } from "../../database/pool.ts";
-import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey, EventId, TenantId } from "../../shared/id.ts";
 import type { SlotSet } from "../slots.ts";
 import { isRowOf } from "./key-look-up.ts";
 import { inSlots } from "./in-slots.ts";
-import {
-  LEASE_MS,
-  type Ask,
-  type Claimed,
-  type ClaimLimits,
-  type EndpointKey,
-  type LeasedDispatch,
-} from "../queue.ts";
+import { LEASE_MS, type Ask, type Claimed, type ClaimLimits, type LeasedDispatch } from "../queue.ts";
 
 /** Parking is an update without a body, so more are parked at once than are claimed. */
 const PARKED_AT_ONCE = 5000;

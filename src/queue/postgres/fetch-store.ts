@@ -6,9 +6,8 @@
  */
 import { notOnItsWay } from "../../database/on-its-way.ts";
 import type { Db } from "../../database/pool.ts";
-import type { DeliveryId } from "../../shared/id.ts";
+import type { DeliveryId, EndpointKey } from "../../shared/id.ts";
 import { CLIENT_LEASE_MS, type EndedLease, type FetchedDispatch } from "../fetching.ts";
-import type { EndpointKey } from "../queue.ts";
 import { DISPATCH_TRIGGER } from "../dispatch-trigger.ts";
 import { isRowOf } from "./key-look-up.ts";
 

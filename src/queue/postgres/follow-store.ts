@@ -1,10 +1,10 @@
 /** What happens to pending dispatches when their endpoint is disabled, enabled or deleted, or their event delivered. */
 import type { Db } from "../../database/pool.ts";
-import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey, EventId } from "../../shared/id.ts";
 import { DISPATCH_TRIGGER } from "../dispatch-trigger.ts";
 import { isRowOf, lockOption, withLeased } from "./key-look-up.ts";
 import { leaseArrays } from "./release-store.ts";
-import type { EndpointKey, LeasedDispatch } from "../queue.ts";
+import type { LeasedDispatch } from "../queue.ts";
 import { FETCH_CHANNEL, WAKE_CHANNEL } from "../channels.ts";
 
 /** Dispatches per transaction: they and their endpoint stay locked for some ten milliseconds. */
@@ -159,17 +159,14 @@ export const endDispatches: FollowSlice = async (db, endpoint, after) => {
  * next attempt's dispatch is newer than the first reading's snapshot.
  * Attempts that a person requested are still made.
  */
-export async function supersedeDispatches(
-  db: Db,
-  event: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
-): Promise<void> {
+export async function supersedeDispatches(db: Db, event: EndpointKey & { eventId: EventId }): Promise<void> {
   if (!(await supersedeOnce(db, event))) await supersedeOnce(db, event);
 }
 
 /** False where nothing was pending. */
 async function supersedeOnce(
   db: Db,
-  { tenantId, endpointId, eventId }: { tenantId: TenantId; endpointId: EndpointId; eventId: EventId },
+  { tenantId, endpointId, eventId }: EndpointKey & { eventId: EventId },
 ): Promise<boolean> {
   const { rows } = await db.query<{ id: DeliveryId; isLeased: boolean }>(
     /* sql */ `UPDATE postern.dispatches SET superseded = true

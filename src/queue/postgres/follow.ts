@@ -13,8 +13,7 @@
  */
 import type { Db, Pool } from "../../database/pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
-import type { DeliveryId, EndpointId } from "../../shared/id.ts";
-import type { EndpointKey } from "../queue.ts";
+import type { DeliveryId, EndpointId, EndpointKey } from "../../shared/id.ts";
 import { endDispatches, holdPendingDispatches, resumeDispatches, type FollowSlice } from "./follow-store.ts";
 import { findUnsettled, lockUnsettled, setSettled, type EndpointState } from "./unsettled-store.ts";
 

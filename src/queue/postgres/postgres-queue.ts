@@ -1,6 +1,6 @@
 import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
-import type { EndpointId, TenantId } from "../../shared/id.ts";
+import type { EndpointId, EndpointKey, TenantId } from "../../shared/id.ts";
 import { makeTenantTurns } from "../../shared/tenant-turns.ts";
 import { requireHere, residentsOf, type Residence } from "../../database/residence.ts";
 import { inTransaction, onConnection } from "../../database/transaction.ts";
@@ -8,7 +8,6 @@ import {
   KeyReusedError,
   type AcceptedEvent,
   type DispatchQueue,
-  type EndpointKey,
   type NewEvent,
   type OutboxEvent,
 } from "../queue.ts";

@@ -1,8 +1,8 @@
 /** Endpoints whose pending dispatches have yet to follow a change: who changes one marks it, in the same transaction. */
 import { notOnItsWay } from "../../database/on-its-way.ts";
 import type { Db } from "../../database/pool.ts";
-import type { EndpointKey } from "../queue.ts";
 import { lockOption } from "./key-look-up.ts";
+import type { EndpointKey } from "../../shared/id.ts";
 
 /** Its pending dispatches are claimed, held, or ended. */
 export type EndpointState = "claimed" | "held" | "deleted";
