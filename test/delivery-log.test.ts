@@ -77,6 +77,8 @@ describe("GET /api/webhooks/:id/deliveries", () => {
       if (path !== undefined) assert.match(path, /limit=2&status=test&before=/);
     }
     assert.deepEqual(seen, idsOf(rows));
+    const full = await service.call("GET", `/api/webhooks/${id}/deliveries?limit=5`);
+    assert.equal(full.headers.get("link"), null, "nothing is behind a full last page");
   });
 
   it("filters by status, event type, event id and before", async () => {

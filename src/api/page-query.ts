@@ -51,15 +51,6 @@ function ceilToMs(text: string): number {
 /** What a list's header `Link` is, for the document. */
 export const NEXT_PAGE = 'The next page, with `rel="next"`. Absent on the last one.';
 
-/**
- * A page of a list of which one row more was read, if it has one more.
- * `last`: the row behind which the next page begins; absent on the last page.
- */
-export function firstPage<Row>(read: readonly Row[], limit: number): { rows: Row[]; last: Row | undefined } {
-  const rows = read.slice(0, limit);
-  return { rows, last: read.length > limit ? rows.at(-1) : undefined };
-}
-
 /** The same list, from before an id on; the value of a `Link` header. */
 export function linkBefore(url: string, id: string): string {
   return linkToPage(url, { before: id });

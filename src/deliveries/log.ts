@@ -2,6 +2,7 @@
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
 import { makeFairTurns } from "../shared/fair-turns.ts";
+import { firstPage } from "../shared/first-page.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Delivery, DeliveryKey, DeliveryStatus, ListedDelivery } from "./delivery.ts";
 import {
@@ -51,12 +52,11 @@ export class DeliveryLog {
   async list(tenantId: TenantId, endpointId: EndpointId | null, page: ExactPage): Promise<LogPage> {
     if (endpointId === null) return { listed: [], next: null };
     const skipsUnseen = page.status === "delivered" && page.offset > 0n;
+    const read = () => this.#listKeys(tenantId, endpointId, { ...page, limit: page.limit + 1 });
     const keys =
-      page.offset > FAR_BACK || skipsUnseen
-        ? await this.#farBack.run(tenantId, () => this.#listKeys(tenantId, endpointId, page))
-        : await this.#listKeys(tenantId, endpointId, page);
-    const listed = await this.#read(tenantId, keys);
-    return { listed, next: keys.length < page.limit ? null : (keys.at(-1)?.id ?? null) };
+      page.offset > FAR_BACK || skipsUnseen ? await this.#farBack.run(tenantId, read) : await read();
+    const { rows, last } = firstPage(keys, page.limit);
+    return { listed: await this.#read(tenantId, rows), next: last?.id ?? null };
   }
 
   async #listKeys(tenantId: TenantId, endpointId: EndpointId, page: ExactPage): Promise<DeliveryKey[]> {

@@ -4,7 +4,8 @@ import { parseReplayId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
 import { replayCountExample, replayExample, replayInputExample } from "../examples.ts";
 import { describeRoute } from "../openapi.ts";
-import { firstPage, linkBefore, NEXT_PAGE } from "../page-query.ts";
+import { firstPage } from "../../shared/first-page.ts";
+import { linkBefore, NEXT_PAGE } from "../page-query.ts";
 import { parse, parseQuery } from "../parse.ts";
 import {
   replayCountObject,

@@ -15,7 +15,8 @@ import {
   settingsExample,
 } from "../examples.ts";
 import { describeRoute, linksTo } from "../openapi.ts";
-import { firstPage, linkBefore, NEXT_PAGE } from "../page-query.ts";
+import { firstPage } from "../../shared/first-page.ts";
+import { linkBefore, NEXT_PAGE } from "../page-query.ts";
 import { parse, parseQuery } from "../parse.ts";
 import type { ApiServices } from "../services.ts";
 import { PERMISSIONS } from "../session.ts";
