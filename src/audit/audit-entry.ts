@@ -51,8 +51,10 @@ export type Caller = {
 export type AuditDetails = { readonly [name: string]: DetailValue };
 type DetailValue = string | number | boolean | null | readonly string[] | AuditDetails;
 
-export type NewAuditEntry = Omit<Caller, "tenantId"> & {
-  tenantId: TenantId | null;
+/** The same where what is done may be no single tenant's. */
+export type Doer = Omit<Caller, "tenantId"> & { tenantId: TenantId | null };
+
+export type NewAuditEntry = Doer & {
   action: AuditAction;
   endpointId: EndpointId | null;
   outcome: (typeof AUDIT_OUTCOMES)[number];
@@ -73,4 +75,6 @@ export type AuditFilter = {
 
 export const POSTERN: AuditActor = { type: "postern", sub: null };
 export const OPERATOR: AuditActor = { type: "operator", sub: null };
+/** Of what Postern does by itself, or the operator at the command line. */
+export const NO_REQUEST = { requestId: null, address: null };
 export const UNKNOWN: AuditActor = { type: "unknown", sub: null };

@@ -14,7 +14,7 @@ import {
   type NewAuditEntry,
 } from "./audit-entry.ts";
 import { insertAuditEntries, insertWhoLivesHere, listAuditEntries } from "./audit-store.ts";
-import { forgetOldAudit, makeAuditLog, readAuditOfAll, recordAudit, recordDone } from "./audit.ts";
+import { forgetOldAudit, makeAuditLog, readAuditOfAll, recordDone } from "./audit.ts";
 
 const [acme, globex] = [tenant("acme"), tenant("globex")];
 const [one, other] = [newEndpointId(), newEndpointId()];
@@ -55,7 +55,7 @@ describe("the entries of the audit log", () => {
     for (const actor of [OPERATOR, POSTERN, UNKNOWN]) {
       given.push({ ...entryOf({ tenantId: null }), ...refused, actor });
     }
-    for (const entry of given) await recordAudit(database.pool, entry);
+    for (const entry of given) await insertAuditEntries(database.pool, [entry]);
     const read = await all();
     assert.deepEqual(
       read.map(({ id: _id, at: _at, ...entry }) => entry),

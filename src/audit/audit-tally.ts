@@ -9,7 +9,7 @@ import { LRUCache } from "lru-cache";
 import type { Pool } from "../database/pool.ts";
 import type { EndpointKey, TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
-import { POSTERN, UNKNOWN, type Caller, type NewAuditEntry } from "./audit-entry.ts";
+import { NO_REQUEST, POSTERN, UNKNOWN, type Caller, type NewAuditEntry } from "./audit-entry.ts";
 import { insertWhoLivesHere } from "./audit-store.ts";
 import { maskUrl } from "./mask-url.ts";
 
@@ -98,7 +98,7 @@ class MemoryTally implements ShardAuditTally {
     const key = `${tenantId}/${endpointId}`;
     if (this.#blocked.has(key)) return;
     this.#blocked.set(key, true);
-    const entry = refused({ action: "url.refused", address: null, requestId: null });
+    const entry = refused({ action: "url.refused", ...NO_REQUEST });
     const details = { operation: "attempt", url: maskUrl(url) };
     this.#unsaved.push({ ...entry, tenantId, endpointId, actor: POSTERN, details });
     this.#flushSoon();

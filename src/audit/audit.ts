@@ -2,24 +2,19 @@
 import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { TenantId } from "../shared/id.ts";
-import type { AuditEntry, AuditFilter, Caller, NewAuditEntry } from "./audit-entry.ts";
+import type { AuditEntry, AuditFilter, Doer, NewAuditEntry } from "./audit-entry.ts";
 import { insertAuditEntries, listAuditEntries, listAuditOfAll, removeOldAudit } from "./audit-store.ts";
 
 /**
- * Adds an entry. Pass the transaction of the change that it records, so
- * that there is neither a change without its entry nor the other way round.
+ * Adds the entry of a change. Pass the change's transaction, so that there is
+ * neither a change without its entry nor the other way round.
  */
-export async function recordAudit(db: Db, entry: NewAuditEntry): Promise<void> {
-  await insertAuditEntries(db, [entry]);
-}
-
-/** {@link recordAudit} for what a tenant's user did. */
 export async function recordDone(
   db: Db,
-  caller: Caller,
+  by: Doer,
   done: Pick<NewAuditEntry, "action" | "endpointId" | "details">,
 ): Promise<void> {
-  await insertAuditEntries(db, [{ ...caller, outcome: "done", ...done }]);
+  await insertAuditEntries(db, [{ ...by, outcome: "done", ...done }]);
 }
 
 export type AuditLog = {

@@ -3,7 +3,7 @@ import type { TenantPool } from "../database/tenant-pool.ts";
 import type { EndpointId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Caller } from "./audit-entry.ts";
-import { recordAudit } from "./audit.ts";
+import { insertAuditEntries } from "./audit-store.ts";
 import { maskUrl } from "./mask-url.ts";
 
 export type UrlRefusals = {
@@ -23,13 +23,10 @@ export function makeUrlRefusals({ tenants, log }: { tenants: TenantPool; log: Lo
   return {
     async refused(caller, { endpointId, operation, url, rule }) {
       try {
-        await recordAudit(tenants.of(caller.tenantId), {
-          ...caller,
-          action: "url.refused",
-          endpointId,
-          outcome: "refused",
-          details: { operation, url: maskUrl(url), rule },
-        });
+        const details = { operation, url: maskUrl(url), rule };
+        await insertAuditEntries(tenants.of(caller.tenantId), [
+          { ...caller, action: "url.refused", endpointId, outcome: "refused", details },
+        ]);
       } catch (error) {
         const { tenantId, requestId } = caller;
         log.warn({ err: error, tenantId, requestId }, "a refused URL is missing in the audit log");

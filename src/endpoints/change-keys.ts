@@ -6,8 +6,8 @@
  * anywhere has lost nothing: the next one continues with the rest.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { OPERATOR, type NewAuditEntry } from "../audit/audit-entry.ts";
-import { recordAudit } from "../audit/audit.ts";
+import { NO_REQUEST, OPERATOR, type NewAuditEntry } from "../audit/audit-entry.ts";
+import { recordDone } from "../audit/audit.ts";
 import type { Db } from "../database/pool.ts";
 import { SecretBoxError, type SecretBox } from "../shared/secret-box.ts";
 import {
@@ -127,14 +127,6 @@ async function recordByOperator(
   action: NewAuditEntry["action"],
   details: NewAuditEntry["details"],
 ): Promise<void> {
-  await recordAudit(db, {
-    tenantId: null,
-    actor: OPERATOR,
-    action,
-    endpointId: null,
-    outcome: "done",
-    details,
-    requestId: null,
-    address: null,
-  });
+  const by = { tenantId: null, actor: OPERATOR, ...NO_REQUEST };
+  await recordDone(db, by, { action, endpointId: null, details });
 }

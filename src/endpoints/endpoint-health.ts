@@ -4,8 +4,8 @@
  * event `endpoint.disabled` in the same transaction. One that works again after
  * an `endpoint.failing` (endpoint-notices.ts) is told of by `endpoint.recovered`.
  */
-import { recordAudit } from "../audit/audit.ts";
-import { POSTERN } from "../audit/audit-entry.ts";
+import { recordDone } from "../audit/audit.ts";
+import { NO_REQUEST, POSTERN } from "../audit/audit-entry.ts";
 import { maskUrl } from "../audit/mask-url.ts";
 import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
@@ -102,16 +102,10 @@ async function recordDisabled(
   endpoint: Observed,
   reason: "gone" | "failing",
 ): Promise<void> {
-  await recordAudit(transaction, {
-    tenantId: endpoint.tenantId,
-    actor: POSTERN,
-    action: "endpoint.disabled",
-    endpointId: endpoint.endpointId,
-    outcome: "done",
-    details: { reason, url: maskUrl(endpoint.url) },
-    requestId: null,
-    address: null,
-  });
+  const { tenantId, endpointId, url } = endpoint;
+  const by = { tenantId, actor: POSTERN, ...NO_REQUEST };
+  const details = { reason, url: maskUrl(url) };
+  await recordDone(transaction, by, { action: "endpoint.disabled", endpointId, details });
 }
 
 /** All who ask while it is under way wait for the same; after a failure the next one tries again. */

@@ -1,6 +1,6 @@
 /** Temporary endpoints: pull ones of a client that ends soon, as `postern listen`. */
-import { recordAudit } from "../audit/audit.ts";
-import { POSTERN } from "../audit/audit-entry.ts";
+import { recordDone } from "../audit/audit.ts";
+import { NO_REQUEST, POSTERN } from "../audit/audit-entry.ts";
 import type { Db, Pool } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { EndpointTarget } from "./endpoint.ts";
@@ -32,16 +32,12 @@ export async function removeAbandoned({
     const isRemoved = await tenants.of(tenantId).transaction(async (transaction) => {
       if (!(await lockAbandoned(transaction, endpoint))) return false;
       await softDeleteEndpoint(transaction, tenantId, endpointId);
-      await recordAudit(transaction, {
-        tenantId,
-        actor: POSTERN,
-        action: "endpoint.deleted",
-        endpointId,
-        outcome: "done",
-        details: { reason: "abandoned" },
-        requestId: null,
-        address: null,
-      });
+      const details = { reason: "abandoned" };
+      await recordDone(
+        transaction,
+        { tenantId, actor: POSTERN, ...NO_REQUEST },
+        { action: "endpoint.deleted", endpointId, details },
+      );
       return true;
     });
     if (isRemoved) await followChange(following, endpoint);

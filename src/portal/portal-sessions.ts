@@ -1,9 +1,9 @@
 /** Sessions that Postern gives out at the word of the operator's backend: by a code, or at once. */
 import { createHash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { recordAudit } from "../audit/audit.ts";
-import type { Caller } from "../audit/audit-entry.ts";
-import type { Pool } from "../database/pool.ts";
+import { recordDone } from "../audit/audit.ts";
+import { OPERATOR, type Caller } from "../audit/audit-entry.ts";
+import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { newPortalSessionId, type PortalSessionId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
@@ -52,7 +52,7 @@ export class PortalSessions {
   async grant(by: Granting, grant: PortalGrant, minutes: number): Promise<{ code: string; expiresAt: Date }> {
     const code = randomBytes(CODE_BYTES).toString("base64url");
     const expiresAt = await inTransaction(this.#db, async (transaction) => {
-      await recordAudit(transaction, grantedEntry(by, grant, { action: "portal.granted", minutes }));
+      await recordGranted(transaction, by, grant, { action: "portal.granted", minutes });
       const id = newPortalSessionId();
       return insertCode(transaction, { id, grant, codeHash: hashOf(code), minutes });
     });
@@ -64,10 +64,7 @@ export class PortalSessions {
     const standing = this.#standingCode;
     if (standing !== null && isSameSecret(code, standing.code) && isLoopback(by.address)) {
       const { grant, minutes } = standing;
-      return this.#begin(
-        { ...by, actor: { type: "operator", sub: null } },
-        { grant, minutes, action: "portal.granted" },
-      );
+      return this.#begin({ ...by, actor: OPERATOR }, { grant, minutes, action: "portal.granted" });
     }
     const session = await useCode(this.#db, hashOf(code));
     if (session === null) throw new Refusal("unauthorized", { reason: "the code is not known or no good" });
@@ -85,7 +82,7 @@ export class PortalSessions {
   ): Promise<OwnToken> {
     const id = newPortalSessionId();
     const until = await inTransaction(this.#db, async (transaction) => {
-      await recordAudit(transaction, grantedEntry(by, grant, { action, minutes }));
+      await recordGranted(transaction, by, grant, { action, minutes });
       return insertSession(transaction, { id, grant, minutes });
     });
     return this.#tokenOf({ id, grant, until });
@@ -131,18 +128,13 @@ function hashOf(code: string): Buffer {
   return createHash("sha256").update(code).digest();
 }
 
-function grantedEntry(
-  by: Granting,
-  grant: PortalGrant,
+async function recordGranted(
+  transaction: Db,
+  granting: Granting,
+  { tenantId, subject, role, isReadOnly }: PortalGrant,
   { action, minutes }: { action: GrantAction; minutes: number },
-) {
-  const { tenantId, subject, role, isReadOnly } = grant;
-  return {
-    ...by,
-    tenantId: tenantId === ALL_TENANTS ? null : tenantId,
-    action,
-    endpointId: null,
-    outcome: "done" as const,
-    details: { sub: subject, role, read_only: isReadOnly, minutes },
-  };
+): Promise<void> {
+  const by = { ...granting, tenantId: tenantId === ALL_TENANTS ? null : tenantId };
+  const details = { sub: subject, role, read_only: isReadOnly, minutes };
+  await recordDone(transaction, by, { action, endpointId: null, details });
 }

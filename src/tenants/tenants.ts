@@ -1,5 +1,5 @@
 /** The operator's view of tenants, and asking for the erasure of one. A worker does it. */
-import { recordAudit } from "../audit/audit.ts";
+import { recordDone } from "../audit/audit.ts";
 import type { Db, Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { Granting } from "../portal/portal-sessions.ts";
@@ -53,14 +53,8 @@ export class Tenants {
       if (!isNew) return;
       const { count, first } = await lockHolds(transaction, tenantId);
       if (first !== null) throw heldRefusal(first, count);
-      await recordAudit(transaction, {
-        ...by,
-        tenantId,
-        action: "tenant.erased",
-        endpointId: null,
-        outcome: "done",
-        details: {},
-      });
+      const done = { action: "tenant.erased", endpointId: null, details: {} } as const;
+      await recordDone(transaction, { ...by, tenantId }, done);
     });
     return this.getErasure(tenantId);
   }

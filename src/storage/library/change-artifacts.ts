@@ -1,6 +1,5 @@
 /** Who changes a tenant's artifacts, and by which connections: a user by the tenant's own, the operator by a worker's. */
-import type { Caller } from "../../audit/audit-entry.ts";
-import { OPERATOR } from "../../audit/audit-entry.ts";
+import { NO_REQUEST, OPERATOR, type Caller } from "../../audit/audit-entry.ts";
 import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
@@ -18,6 +17,6 @@ export function byUser(tenants: TenantPool, by: Caller): Changing {
 }
 
 export function byOperator(db: Pool, tenantId: TenantId): Changing {
-  const by = { tenantId, actor: OPERATOR, requestId: null, address: null };
+  const by = { tenantId, actor: OPERATOR, ...NO_REQUEST };
   return { db, transaction: (work) => inTransaction(db, work), by };
 }
