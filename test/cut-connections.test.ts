@@ -40,7 +40,7 @@ it("ends a start with two lines, or goes on with it", async () => {
   let failed = 0;
   for (let message = 0; ; message += message < EACH ? 1 : 9) {
     cutAt(message);
-    const told = await prepareDatabase(readConfig(env), makeLog("silent")).then(
+    const told = await prepareDatabase(readConfig(env), makeLog("silent"), 0).then(
       () => null,
       (error: unknown) => describeMistake(error) ?? assert.fail(String(error)),
     );

@@ -64,7 +64,7 @@ describe("the database of a command", () => {
     url.pathname = "/no_such_database";
     await assert.rejects(migrateDatabase(url.href, impatient, LONG_MS), { code: "3D000" });
     const nobody = `postgres://127.0.0.1:${await freePort()}/postern`;
-    await assert.rejects(migrateDatabase(nobody, impatient), /ECONNREFUSED/);
+    await assert.rejects(migrateDatabase(nobody, impatient, 0), /ECONNREFUSED/);
   });
 });
 

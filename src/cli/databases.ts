@@ -1,6 +1,6 @@
 /** The databases of a command: opened, migrated and checked before anything runs on them. */
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { codeOf } from "../shared/error-code.ts";
 import type { Config } from "../config.ts";
 import { requireCertificateFiles } from "../database/certificate-files.ts";
@@ -22,7 +22,8 @@ import type { Log } from "../telemetry/log.ts";
 import { NoMigrationsError } from "./command-errors.ts";
 
 const MIGRATIONS_FOLDER = join(import.meta.dirname, "..", "..", "migrations");
-const CONNECTION_TIMEOUT_MS = 5000;
+/** Of every command. */
+export const CONNECTION_TIMEOUT_MS = 5000;
 const WAIT_PAUSE_MS = 500;
 
 export type RunningDatabase = {
@@ -62,7 +63,7 @@ export async function loadMigrations(): Promise<Migration[]> {
 }
 
 /** Waits up to `waitMs` until the database takes connections, applies pending migrations and answers their files. */
-export async function migrateDatabase(databaseUrl: string, log: Log, waitMs = 0): Promise<string[]> {
+export async function migrateDatabase(databaseUrl: string, log: Log, waitMs: number): Promise<string[]> {
   await untilReachable(databaseUrl, waitMs, log);
   const db = createPool({
     url: databaseUrl,
@@ -121,7 +122,7 @@ export async function withDatabases<T>(
 }
 
 /** The only database: opened, migrated, and found to be this installation's. */
-export async function prepareDatabase(config: Config, log: Log, waitMs = 0): Promise<RunningDatabase> {
+export async function prepareDatabase(config: Config, log: Log, waitMs: number): Promise<RunningDatabase> {
   const database = await openDatabase(config, log);
   try {
     await migrateDatabase(database.url, log, waitMs);
@@ -143,7 +144,7 @@ async function untilReachable(databaseUrl: string, waitMs: number, log: Log): Pr
     } catch (error) {
       if (!isAway(error) || performance.now() > endsAt) throw error;
       log.info({ err: error }, "waiting for the database");
-      await setTimeout(WAIT_PAUSE_MS);
+      await delay(WAIT_PAUSE_MS);
     }
   }
 }

@@ -24,11 +24,11 @@ it("a shard that is away is told once, also while it is looked for, and once it 
   const { log, lines } = makeKeptLog();
   const toldOf = () => lines.filter((line) => line["shard"] === "eu2" && line["level"] !== 20);
   // A stop waits for the look that is under way.
-  const stopped = await prepareShards(sharded, log);
+  const stopped = await prepareShards(sharded, log, 0);
   await stopped.stop();
   const away = { level: 40, shard: "eu2" };
   assert.deepEqual(toldOf(), [away]);
-  const prepared = await prepareShards(sharded, log);
+  const prepared = await prepareShards(sharded, log, 0);
   test.after(() => prepared.stop());
   assert.equal(prepared.url, of("eu1").url);
   assert.deepEqual([...prepared.absent.keys()], ["eu2"]);

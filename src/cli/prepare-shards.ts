@@ -29,7 +29,11 @@ export type PreparedShards = RunningDatabase & {
  * away does not keep the process from starting for the others' tenants: it is
  * prepared when it is back.
  */
-export async function prepareShards(config: ShardedConfig, log: Log, waitMs = 0): Promise<PreparedShards> {
+export async function prepareShards(
+  config: ShardedConfig,
+  log: Log,
+  waitMs: number,
+): Promise<PreparedShards> {
   const [first, ...others] = config.shards;
   if (first === undefined) throw new Error("there is no shard");
   for (const { url } of config.shards) {

@@ -58,7 +58,8 @@ export async function startRoles(
     roles: readonly Role[];
     log: Log;
     isDemo?: boolean;
-    waitMs?: number;
+    /** For how long the database may take to be there. */
+    waitMs: number;
     /** What runs on the database beside the service, and stops with it. */
     beside?: (databaseUrl: string) => Stoppable;
     extraCaPems?: readonly string[];

@@ -113,6 +113,11 @@ describe("a demonstration", () => {
       assert.ok(errors.includes(refusal), errors);
     }
   });
+
+  it("waits for its database as any other start does", async () => {
+    const { code, errors } = await runHere(["up", "--demo", "--wait", "soon"], { NODE_ENV: "production" });
+    assert.deepEqual([code, errors], [1, "postern:\n  --wait soon is not a duration such as 60s or 2m\n"]);
+  });
 });
 
 describe("the number of workers", () => {

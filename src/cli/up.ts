@@ -4,6 +4,7 @@ import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { withClearErrors } from "./command.ts";
 import { parseWorkers } from "./extra-workers.ts";
+import { parseWait } from "./parse-wait.ts";
 import { readStartConfig, runRoles, startRoles, stopOnSignal, WAIT_ARGUMENT, type Stoppable } from "./run.ts";
 
 export const up = defineCommand({
@@ -26,11 +27,11 @@ export const up = defineCommand({
       const extraWorkers = parseWorkers(args.workers) - 1;
       if (args.demo !== true) return runRoles(["api", "worker"], { wait: args.wait, extraWorkers });
       if (extraWorkers > 0) throw new ConfigError("--demo runs one worker: leave --workers out");
-      return runDemo(environment());
+      return runDemo(environment(), parseWait(args.wait));
     }),
 });
 
-async function runDemo(env: Environment): Promise<void> {
+async function runDemo(env: Environment, waitMs: number): Promise<void> {
   if (isProduction(env)) {
     throw new ConfigError(
       "--demo makes its own secrets and opens a loopback address: it does not run under NODE_ENV=production",
@@ -52,6 +53,7 @@ async function runDemo(env: Environment): Promise<void> {
   const roles = await startRoles(read, {
     roles: ["api", "worker"],
     log,
+    waitMs,
     isDemo: true,
     extraCaPems: [demo.caPem],
     standingCode: demo.portalCode,
