@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { defineCommand } from "citty";
 import * as z from "zod";
 import { replayCountObject, replayObject } from "../api/replay-schemas.ts";
@@ -7,8 +6,6 @@ import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
 import type { Progress } from "./progress.ts";
 import { waitForWork } from "./wait-for-work.ts";
-
-const LOOK_EVERY_MS = 500;
 
 type Replay = z.infer<typeof replayObject>;
 const answered = z.object({ replay: replayObject });
@@ -55,22 +52,20 @@ export const replay = defineCommand({
           return;
         }
         const { id } = readAnswer(answered, answer).replay;
-        const ended = await waitForWork(`replay ${id}`, isJson, (show) => endOf(api, id, show));
+        const ended = await waitForWork(`replay ${id}`, isJson, (show) => lookAt(api, id, show));
         console.log(isJson ? JSON.stringify(ended, null, 2) : describeEnd(ended));
         if (ended.status !== "finished") process.exitCode = 1;
       }),
     ),
 });
 
-async function endOf(api: ApiClient, id: string, show: Progress["show"]): Promise<Replay> {
-  for (;;) {
-    const found = readAnswer(answered, await api.call("GET", `/api/replays/${id}`)).replay;
-    const { status, total, is_capped, delivered, failed } = found;
-    const all = is_capped ? `${total} or more` : `${total}`;
-    show(`${status}: ${delivered + failed} of ${all} events`);
-    if (status !== "running") return found;
-    await delay(LOOK_EVERY_MS);
-  }
+/** Null while it runs. */
+async function lookAt(api: ApiClient, id: string, show: Progress["show"]): Promise<Replay | null> {
+  const found = readAnswer(answered, await api.call("GET", `/api/replays/${id}`)).replay;
+  const { status, total, is_capped, delivered, failed } = found;
+  const all = is_capped ? `${total} or more` : `${total}`;
+  show(`${status}: ${delivered + failed} of ${all} events`);
+  return status === "running" ? null : found;
 }
 
 function describeCount({

@@ -1,7 +1,6 @@
 import { constants, createWriteStream } from "node:fs";
 import { access, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { defineCommand } from "citty";
@@ -14,8 +13,6 @@ import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
 import type { Progress } from "./progress.ts";
 import { waitForWork } from "./wait-for-work.ts";
-
-const LOOK_EVERY_MS = 500;
 
 const requested = z.object({ id: z.string() });
 const link = z.object({ url: z.string() });
@@ -57,7 +54,7 @@ export const exportCommand = defineCommand({
         const answer = await api.call("POST", "/api/storage/exports", JSON.stringify(asked));
         const { id } = readAnswer(requested, answer);
         const isJson = args.json === true;
-        const found = await waitForWork(`export ${id}`, isJson, (show) => endOf(api, id, show));
+        const found = await waitForWork(`export ${id}`, isJson, (show) => lookAt(api, id, show));
         if (found.status === "ready" && args.output !== undefined) await download(api, found, args.output);
         if (isJson) console.log(JSON.stringify(found, null, 2));
         else console.log(summaryOf(found, args.output));
@@ -66,14 +63,12 @@ export const exportCommand = defineCommand({
     ),
 });
 
-async function endOf(api: ApiClient, id: string, show: Progress["show"]): Promise<Export> {
-  for (;;) {
-    const found = readAnswer(exportObject, await api.call("GET", `/api/storage/exports/${id}`));
-    const { rows_done: done, rows_total: total } = found.progress;
-    show(total === null ? found.status : `${found.status}: ${done} of ${total} deliveries`);
-    if (found.status !== "queued" && found.status !== "running") return found;
-    await delay(LOOK_EVERY_MS);
-  }
+/** Null while it is made. */
+async function lookAt(api: ApiClient, id: string, show: Progress["show"]): Promise<Export | null> {
+  const found = readAnswer(exportObject, await api.call("GET", `/api/storage/exports/${id}`));
+  const { rows_done: done, rows_total: total } = found.progress;
+  show(total === null ? found.status : `${found.status}: ${done} of ${total} deliveries`);
+  return found.status === "queued" || found.status === "running" ? null : found;
 }
 
 /** Before an export is made that could not be put there. */

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { defineCommand } from "citty";
 import * as z from "zod";
 import { erasureObject, tenantObject, tenantRowsObject } from "../api/tenant-schemas.ts";
@@ -20,7 +19,6 @@ import { describeHome, readHome, type TenantHome } from "./tenant-home.ts";
 import { moveCommand } from "./tenants-move.ts";
 import { waitForWork } from "./wait-for-work.ts";
 
-const LOOK_EVERY_MS = 500;
 const PAGE = 100;
 
 const listAnswer = z.object({ tenants: z.array(tenantObject) });
@@ -90,7 +88,7 @@ const eraseCommand = defineCommand({
       if (args.yes !== true) await confirm(`Erase all of ${args.tenant}? It cannot be undone.`);
       await api.call("DELETE", path);
       const { rows, objects } = await waitForWork(`the erasure of ${args.tenant}`, isJson, (show) =>
-        endOf(api, path, show),
+        lookAt(api, path, show),
       );
       if (isJson) console.log(JSON.stringify({ rows, objects }));
       else console.log(`${args.tenant} is erased: ${rows} rows, ${objects} versions of stored objects`);
@@ -122,14 +120,12 @@ function pathOf(tenant: string): string {
   return `/api/tenants/${encodeURIComponent(tenant)}`;
 }
 
-async function endOf(api: ApiClient, path: string, show: Progress["show"]) {
-  for (;;) {
-    const { erasure } = readAnswer(erasureAnswer, await api.call("GET", `${path}/erasure`));
-    const { status, rows, objects, waiting_for: why } = erasure;
-    show(`${rows} rows, ${objects} objects${why === null ? "" : `; waits: ${why}`}`);
-    if (status === "finished") return erasure;
-    await delay(LOOK_EVERY_MS);
-  }
+/** Null while it runs. */
+async function lookAt(api: ApiClient, path: string, show: Progress["show"]) {
+  const { erasure } = readAnswer(erasureAnswer, await api.call("GET", `${path}/erasure`));
+  const { status, rows, objects, waiting_for: why } = erasure;
+  show(`${rows} rows, ${objects} objects${why === null ? "" : `; waits: ${why}`}`);
+  return status === "finished" ? erasure : null;
 }
 
 function lineOf({
