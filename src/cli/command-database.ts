@@ -4,9 +4,7 @@ import { hostsOf } from "../database/hosts.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { requireSupported } from "../database/server-version.ts";
 import type { Log } from "../telemetry/log.ts";
-import { openDatabase, withDatabase, type RunningDatabase } from "./databases.ts";
-
-const CONNECTION_TIMEOUT_MS = 5000;
+import { CONNECTION_TIMEOUT_MS, openDatabase, withDatabase, type RunningDatabase } from "./databases.ts";
 
 /** Throws ConfigError for a server that is too old, and SharedConnectionsError for a pooler in transaction mode. */
 export async function openCommandDatabase(place: DatabasePlace, log: Log): Promise<RunningDatabase> {

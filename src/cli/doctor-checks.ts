@@ -30,9 +30,8 @@ import { checkDurability } from "./doctor-hosts.ts";
 import { checkWorkers } from "./doctor-workers.ts";
 import type { Finding } from "./finding.ts";
 import { describeMistake } from "./mistakes.ts";
-import { loadMigrations, openDatabase } from "./databases.ts";
+import { CONNECTION_TIMEOUT_MS, loadMigrations, openDatabase } from "./databases.ts";
 
-const CONNECTION_TIMEOUT_MS = 5000;
 /** Of files that are not applied yet: a new database lacks all of them. */
 const NAMED_FILES = 5;
 /** Reserved for examples, and known to every name server. */

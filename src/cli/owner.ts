@@ -6,9 +6,7 @@ import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { openCommandDatabase } from "./command-database.ts";
-import { loadMigrations } from "./databases.ts";
-
-const CONNECTION_TIMEOUT_MS = 5000;
+import { CONNECTION_TIMEOUT_MS, loadMigrations } from "./databases.ts";
 
 /** Throws ConfigError when the schema is older than the program. */
 export async function asOwner(

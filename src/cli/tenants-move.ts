@@ -30,10 +30,10 @@ import type { TenantId } from "../shared/id.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import { requireFit, sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
+import { CONNECTION_TIMEOUT_MS } from "./databases.ts";
 import { makeProgress } from "./progress.ts";
 import { requireTenantId } from "./require-tenant-id.ts";
 
-const CONNECTION_TIMEOUT_MS = 5000;
 /** One of the directory's is held for the whole move. */
 const POOL_SIZE = 3;
 const LOOK_EVERY_MS = 2000;
