@@ -69,7 +69,30 @@ function heldArrays() {
   return { running, gate, wide };
 }
 
-const isReused = (error: unknown) => error instanceof Refusal && error.code === "idempotency_key_reused";
+/** Arrays meet a key that is held where theirs begins with "held": at once, and when they are tried again until it is given back. */
+function heldKeys() {
+  const held = Promise.withResolvers<void>();
+  const tries = { first: new Set<string>(), again: 0 };
+  const { queue } = acceptor;
+  commit = committing({
+    ...queue,
+    async acceptParts(...given: Parameters<typeof queue.acceptParts>) {
+      const key = given[0][0]?.[0]?.idempotencyKey;
+      if (key?.startsWith("held") !== true) return queue.acceptParts(...given);
+      if (!tries.first.has(key)) {
+        tries.first.add(key);
+        throw Object.assign(new Error("locked"), { code: "55P03" });
+      }
+      tries.again++;
+      await held.promise;
+      return queue.acceptParts(...given);
+    },
+  });
+  return { tries, held };
+}
+
+const isRefused = (code: Refusal["code"]) => (error: unknown) =>
+  error instanceof Refusal && error.code === code;
 
 describe("the events of a request", () => {
   it("tell how many endpoints their tenant's next ones go to: as many go into one statement", async () => {
@@ -90,8 +113,11 @@ describe("the events of a request", () => {
     ]) {
       await commit(events);
     }
-    await assert.rejects(commit([eventOf("key", { other: 1 })]), isReused);
-    await assert.rejects(commit([eventOf(), eventOf("key", { other: 1 })]), isReused);
+    await assert.rejects(commit([eventOf("key", { other: 1 })]), isRefused("idempotency_key_reused"));
+    await assert.rejects(
+      commit([eventOf(), eventOf("key", { other: 1 })]),
+      isRefused("idempotency_key_reused"),
+    );
     assert.deepEqual(counts, [1, 1, 0, 2, 2]);
   });
 
@@ -113,31 +139,15 @@ describe("the events of a request", () => {
     "in arrays whose keys are held keep no connection from their tenant's others",
     { timeout: 20_000 },
     async () => {
-      const held = Promise.withResolvers<void>();
-      let again = 0;
-      const tried = new Set<string>();
-      const { queue } = acceptor;
-      const locked = async (...given: Parameters<typeof queue.acceptParts>) => {
-        const [parts] = given;
-        const key = parts[0]?.[0]?.idempotencyKey;
-        if (key?.startsWith("held") !== true) return queue.acceptParts(...given);
-        if (!tried.has(key)) {
-          tried.add(key);
-          throw Object.assign(new Error("locked"), { code: "55P03" });
-        }
-        again++;
-        await held.promise;
-        return queue.acceptParts(...given);
-      };
-      commit = committing({ ...queue, acceptParts: locked });
+      const { tries, held } = heldKeys();
       const waiting = ["held 1", "held 2"].map((key) => commit([eventOf(key), eventOf()]));
-      await eventually(async () => again > 0);
+      await eventually(async () => tries.again > 0);
       // Two of a tenant's are tried at once; of those that are tried again, one.
       await commit([eventOf("free"), eventOf()]);
-      assert.equal(again, 1);
+      assert.equal(tries.again, 1);
       held.resolve();
       await Promise.all(waiting);
-      assert.deepEqual([again, counts], [2, [2, 2, 2]]);
+      assert.deepEqual([tries.again, counts], [2, [2, 2, 2]]);
     },
   );
 
@@ -156,10 +166,7 @@ describe("the events of a request", () => {
     test.mock.timers.enable({ apis: ["setTimeout"] });
     const [first, second, third] = ["acme", "acme", "acme"].map(wide);
     assert.ok(third !== undefined);
-    const refused = assert.rejects(
-      third,
-      (error) => error instanceof Refusal && error.code === "unavailable",
-    );
+    const refused = assert.rejects(third, isRefused("unavailable"));
     await new Promise(setImmediate);
     test.mock.timers.tick(5000);
     await refused;
@@ -174,6 +181,27 @@ describe("the events of a request", () => {
       ],
     );
   });
+
+  it(
+    "in arrays that met a key that is held wait no longer for their next turn",
+    { timeout: 20_000 },
+    async (test) => {
+      const { tries, held } = heldKeys();
+      test.mock.timers.enable({ apis: ["setTimeout"] });
+      const both = ["held 1", "held 2"].map((key) => commit([eventOf(key), eventOf()]).catch(String));
+      const outcomes: unknown[] = [];
+      void Promise.race(both).then((outcome) => outcomes.push(outcome));
+      while (outcomes.length === 0 && !test.signal.aborted) {
+        await new Promise(setImmediate);
+        test.mock.timers.tick(100);
+      }
+      assert.deepEqual(outcomes, ["Refusal: unavailable"]);
+      test.mock.timers.reset();
+      held.resolve();
+      await Promise.all(both);
+      assert.deepEqual([tries.again, counts], [1, [2]]);
+    },
+  );
 
   it("are new where their key ran out as it was looked up", async () => {
     await commit([eventOf("key")]);

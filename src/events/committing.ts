@@ -48,7 +48,7 @@ class RequestCommits {
   // A try of an array has a connection: while it waits for a key that is held, or for seconds where its
   // events go to many endpoints. So no tenant has many, and what it tries again keeps none of its own new arrays.
   readonly #tries = makeFairTurns<TenantId>({ total: 4, share: 2 }, TRY_PATIENCE);
-  readonly #laterTries = makeFairTurns<TenantId>({ total: 2, share: 1 });
+  readonly #laterTries = makeFairTurns<TenantId>({ total: 2, share: 1 }, TRY_PATIENCE);
 
   constructor(acceptor: Acceptor) {
     this.#acceptor = acceptor;
