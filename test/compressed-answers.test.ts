@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { gunzipSync } from "node:zlib";
+import * as z from "zod";
 import { getAsIs } from "./support/get-as-is.ts";
-import { OWNER } from "./support/calls.ts";
+import { OWNER, PRODUCER } from "./support/calls.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 /** 720 buckets, some 70 kB, and the same for whoever asks. */
@@ -38,6 +39,15 @@ describe("an answer", () => {
       assert.deepEqual(gunzipSync(body), plain.body);
       assert.ok(body.length * 5 < plain.body.length, `${body.length} of ${plain.body.length}`);
     }
+  });
+
+  it("is compressed where it shows an event with a long body", async () => {
+    const json = { type: "invoice.paid", data: { note: "a".repeat(40_000) } };
+    const { body: event } = await service.call("POST", "/api/events", { as: PRODUCER, json });
+    const path = `/api/events/${z.object({ id: z.string() }).parse(event).id}`;
+    const [plain, compressed] = [await ask(path), await ask(path, "gzip")];
+    assert.deepEqual([plain.statusCode, compressed.headers["content-encoding"]], [200, "gzip"]);
+    assert.deepEqual(gunzipSync(compressed.body), plain.body);
   });
 
   it("is left as it is for callers who don't take gzip, and says that it depends on them", async () => {

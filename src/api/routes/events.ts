@@ -1,6 +1,7 @@
 import type { FastifyInstance, preHandlerHookHandler } from "fastify";
 import { parseEndpointId, parseEventId } from "../../shared/id.ts";
 import { callerOf, userOf } from "../access.ts";
+import { compressAnswer } from "../compress-answer.ts";
 import { searchHeaders, tellSearch } from "../delivery-list.ts";
 import {
   eventAnswer,
@@ -29,6 +30,7 @@ export function eventRoutes(
     {
       config: read,
       preHandler: logTurn,
+      onSend: compressAnswer,
       schema: describeRoute({
         operationId: "listEvents",
         tag: "Events",
@@ -55,6 +57,7 @@ export function eventRoutes(
     {
       config: read,
       preHandler: logTurn,
+      onSend: compressAnswer,
       schema: describeRoute({
         operationId: "getEvent",
         tag: "Events",
