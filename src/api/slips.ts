@@ -6,6 +6,7 @@
  * `_` and `-`; when it is one edit, or one swap of neighbours, away and both have
  * four letters or more; or when other products call that member so.
  */
+import { letters } from "../shared/near-name.ts";
 
 const MIN_LETTERS = 4;
 /** More than any known name or alias has; a longer name costs one look at its length. */
@@ -97,10 +98,6 @@ export function slipOf(name: string, known: KnownNames): string | null {
   if (same !== undefined) return same;
   if (own.length < MIN_LETTERS) return null;
   return known.names.find((other) => letters(other).length >= MIN_LETTERS && isOneOff(name, other)) ?? null;
-}
-
-function letters(name: string): string {
-  return name.toLowerCase().replaceAll(/[_-]/g, "");
 }
 
 /** Whether two different texts are one insertion, removal or change of a character, or one swap of neighbours, apart. */

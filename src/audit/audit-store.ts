@@ -1,5 +1,5 @@
 import type { Db } from "../database/pool.ts";
-import { idTimeMs, lowestIdAt, newAuditId, type TenantId } from "../shared/id.ts";
+import { idTimeMs, LAST_ID, lowestIdAt, newAuditId, type TenantId } from "../shared/id.ts";
 import type { AuditEntry, AuditFilter, NewAuditEntry } from "./audit-entry.ts";
 
 const COLUMNS = /* sql */ `tenant_id AS "tenantId", id, at,
@@ -12,7 +12,6 @@ const FILTER = /* sql */ `($2::text IS NULL OR action = $2)
   AND id >= $4::uuid AND id < $5::uuid AND id < $6::uuid
   ORDER BY id DESC LIMIT $7`;
 
-const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const MAX_TEXT = 2048;
 
 const INSERT = /* sql */ `INSERT INTO postern.audit_log

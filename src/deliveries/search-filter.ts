@@ -1,6 +1,13 @@
 /** What may be looked for in a tenant's log, and where rows that fit can be. Pure; the statements are in search-store.ts. */
 import { parseVersionedType } from "../events/subscription.ts";
-import { lowestIdAfter, lowestIdAt, type DeliveryId, type EndpointId, type EventId } from "../shared/id.ts";
+import {
+  LAST_ID,
+  lowestIdAfter,
+  lowestIdAt,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+} from "../shared/id.ts";
 import type { DeliveryStatus, DeliveryTrigger, IdRange } from "./delivery.ts";
 
 export type SearchFilter = {
@@ -48,7 +55,6 @@ export type LogQuery = {
 };
 
 const DAY_MS = 86_400_000;
-const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Times are in ids, so all bounds together are one range of ids. */
 export function rangeOf({ fromMs, toMs, before, after }: TimeFilter): IdRange {

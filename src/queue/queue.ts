@@ -61,6 +61,10 @@ export type NewEvent = {
   traceparent?: string;
 };
 
+export function tenantsOf(events: readonly NewEvent[]): TenantId[] {
+  return [...new Set(events.map(({ tenantId }) => tenantId))];
+}
+
 /** The body of one of the versions that an event has. */
 export function bodyOf(
   { version, body, others }: Pick<NewEvent, "version" | "body" | "others">,
@@ -198,6 +202,13 @@ export type OutboxEvent = Pick<NewEvent, "id" | "tenantId" | "type" | "version" 
   key?: string | null;
   /** To be claimed where the tenant lives, since it is being moved or has been; absent: none. */
   unclaimedKey?: string | null;
+};
+
+/** An event that lies in one database and belongs into another: checked, but for its patterns, which follow from its type and versions. */
+export type HandedOver = Omit<NewEvent, "patterns" | "traceparent"> & {
+  traceparent: string | null;
+  /** Its key was claimed in the database in which it lies. */
+  claimed: boolean;
 };
 
 /** Limits of one relay, which takes at least one event, however large. */

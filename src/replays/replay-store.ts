@@ -1,6 +1,6 @@
 /** The rows of replays. */
 import type { Db } from "../database/pool.ts";
-import type { EndpointId, EventId, ReplayId, TenantId } from "../shared/id.ts";
+import { LAST_ID, type EndpointId, type EventId, type ReplayId, type TenantId } from "../shared/id.ts";
 import type { Replay } from "./replay.ts";
 
 const COLUMNS = /* sql */ `tenant_id AS "tenantId", id, endpoint_id AS "endpointId", from_at AS "from", to_at AS "to",
@@ -76,7 +76,7 @@ export async function listReplays(
   const { rows } = await db.query<Replay>({
     name: "list-replays",
     text: /* sql */ `${WITH_OUTCOMES} WHERE r.tenant_id = $1 AND r.id < $2 ORDER BY r.id DESC LIMIT $3`,
-    values: [tenantId, page.before ?? "ffffffff-ffff-ffff-ffff-ffffffffffff", page.limit],
+    values: [tenantId, page.before ?? LAST_ID, page.limit],
   });
   return rows;
 }

@@ -6,7 +6,7 @@ import type { TenantPool } from "../database/tenant-pool.ts";
 import { lockSendTarget, readSendTarget, type SendTarget } from "../endpoints/send-target.ts";
 import type { ReplayPage } from "../queue/once.ts";
 import { newReplayId, type EndpointId, type ReplayId, type TenantId } from "../shared/id.ts";
-import { Refusal, type Issue } from "../shared/refusal.ts";
+import { issueAt, Refusal, type Issue } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
 import { countCandidates, startOf, type ReplayCount } from "./count-candidates.ts";
 import { MAX_REPLAY_RANGE_MS, MAX_RUNNING_REPLAYS, type Replay, type ReplayFilter } from "./replay.ts";
@@ -131,11 +131,8 @@ function requireSendable(target: SendTarget | null): SendTarget {
 
 function requireRange(from: Date, to: Date): void {
   const issues: Issue[] = [];
-  if (from >= to) issues.push(fault("from", "must be before to, and in the past"));
-  if (to.getTime() - from.getTime() > MAX_REPLAY_RANGE_MS) issues.push(fault("to", "must be within 31 days"));
+  if (from >= to) issues.push(issueAt("from", "must be before to, and in the past"));
+  if (to.getTime() - from.getTime() > MAX_REPLAY_RANGE_MS)
+    issues.push(issueAt("to", "must be within 31 days"));
   if (issues.length > 0) throw new Refusal("validation_failed", { issues });
-}
-
-function fault(path: string, message: string): Issue {
-  return { path: [path], message, code: "custom" };
 }

@@ -6,11 +6,11 @@ import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
 import type { Taken } from "../events/taken-events.ts";
-import type { NewEvent } from "../queue/queue.ts";
+import type { HandedOver, NewEvent } from "../queue/queue.ts";
 import { newEventId, type TenantId } from "../shared/id.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { Directory } from "./directory.ts";
-import { makeHandOver, type WaitingEvent } from "./hand-over.ts";
+import { makeHandOver } from "./hand-over.ts";
 
 const acme = tenant("acme");
 const MIB = 1024 * 1024;
@@ -25,7 +25,7 @@ after(() => database.drop());
 class Hand {
   destinations: (string | null)[][] = [];
   /** What each look finds, at its first claim. */
-  readonly events = new Map<string | null, WaitingEvent[]>();
+  readonly events = new Map<string | null, HandedOver[]>();
   readonly #given = new Set<string | null>();
   /** Claims that found nothing are none. */
   readonly steps: unknown[] = [];
@@ -80,7 +80,7 @@ class Hand {
   }
 
   /** The first claim of a look finds what is there, the next nothing. */
-  claim = (shard: string | null): WaitingEvent[] => {
+  claim = (shard: string | null): HandedOver[] => {
     const found = this.#given.delete(shard) ? [] : (this.events.get(shard) ?? []);
     if (found.length > 0) this.#given.add(shard);
     return found;
@@ -94,7 +94,7 @@ class Hand {
   }
 }
 
-function waiting(tenantId: TenantId, given: Partial<WaitingEvent> = {}): WaitingEvent {
+function waiting(tenantId: TenantId, given: Partial<HandedOver> = {}): HandedOver {
   const event = { type: EVENT_TYPE, version: 1, body: "{}", others: null, idempotencyKey: null };
   return { id: newEventId(), tenantId, ...event, traceparent: null, claimed: false, ...given };
 }
@@ -225,7 +225,7 @@ describe("events whose shard is not known yet", () => {
 });
 
 /** One look, which is not stopped before these takes were asked for. */
-async function lookFor(shard: string | null, takes: WaitingEvent[][]): Promise<void> {
+async function lookFor(shard: string | null, takes: HandedOver[][]): Promise<void> {
   hand.claim = () => takes.shift() ?? [];
   if (hand.destinations.length === 0) hand.destinations = [[shard]];
   hand.handOver.start();

@@ -3,11 +3,12 @@ import { after, before, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
 import type { Taken } from "../events/taken-events.ts";
+import type { HandedOver } from "../queue/queue.ts";
 import { newEventId, type EventId, type TenantId } from "../shared/id.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { Directory } from "./directory.ts";
-import { makeHandOver, type WaitingEvent } from "./hand-over.ts";
+import { makeHandOver } from "./hand-over.ts";
 
 let database: TestDatabase;
 
@@ -20,7 +21,7 @@ const pulse = { isAway: () => false, guard: <T>(work: () => Promise<T>) => work(
 
 const choose = () => "eu2";
 
-function waiting(tenantId: TenantId): WaitingEvent {
+function waiting(tenantId: TenantId): HandedOver {
   const event = { type: EVENT_TYPE, version: 1, body: "{}", others: null, idempotencyKey: null };
   return { id: newEventId(), tenantId, ...event, traceparent: null, claimed: false };
 }

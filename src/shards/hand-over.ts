@@ -11,7 +11,7 @@ import type { Pool } from "../database/pool.ts";
 import { isMisrouted } from "../database/residence.ts";
 import { patternsMatching } from "../events/subscription.ts";
 import type { TakenEvents } from "../events/taken-events.ts";
-import type { NewEvent } from "../queue/queue.ts";
+import type { HandedOver, NewEvent } from "../queue/queue.ts";
 import type { EventId } from "../shared/id.ts";
 import { makeRepeated, type Repeated } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -24,13 +24,6 @@ const LEASE_MS = 15_000;
 const PAUSE_MS = 2000;
 const AT_ONCE = { events: 200, bodyBytes: 8 * 1024 * 1024, leaseMs: LEASE_MS };
 
-/** Without its patterns, which follow from its type and versions. */
-export type WaitingEvent = Omit<NewEvent, "patterns" | "traceparent"> & {
-  traceparent: string | null;
-  /** Its key was claimed in the shard where it lies. */
-  claimed: boolean;
-};
-
 /** The rows of the shard in which events lie. A shard null is one that is not known yet. */
 export type HandoverRows = {
   destinations(db: Pool): Promise<(string | null)[]>;
@@ -38,7 +31,7 @@ export type HandoverRows = {
     db: Pool,
     shard: string | null,
     limits: { events: number; bodyBytes: number; leaseMs: number },
-  ): Promise<WaitingEvent[]>;
+  ): Promise<HandedOver[]>;
   redirect(
     db: Pool,
     events: readonly { id: EventId; shard: string | null }[],
@@ -160,7 +153,7 @@ function kindOf(result: PromiseSettledResult<Outcome> | undefined): Outcome | "f
 async function handOver(
   services: HandOverServices,
   { shard, to }: { shard: string; to: Target },
-  waiting: WaitingEvent,
+  waiting: HandedOver,
 ): Promise<Outcome> {
   const { from, directory, log } = services;
   const { tenantId, id: eventId } = waiting;
@@ -186,7 +179,7 @@ async function handOver(
 }
 
 /** A key that was claimed where the tenant turns out to live is the event's own already. */
-function toAccept(waiting: WaitingEvent, { isAtHome }: { isAtHome: boolean }): NewEvent {
+function toAccept(waiting: HandedOver, { isAtHome }: { isAtHome: boolean }): NewEvent {
   const { id, tenantId, type, version, body, others, traceparent } = waiting;
   const versions = [version, ...Object.keys(others ?? {}).map(Number)];
   return {

@@ -4,7 +4,7 @@
  * the relay finds every repetition.
  */
 import { makeKnownKeys, type FindKnownKeys } from "../intake/known-keys.ts";
-import type { DispatchQueue, EarlierEvent, NewEvent } from "../queue/queue.ts";
+import { tenantsOf, type DispatchQueue, type EarlierEvent, type NewEvent } from "../queue/queue.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
 import { withinLimit } from "../shared/time-limit.ts";
@@ -70,8 +70,4 @@ export function makeKeysOfShards(
     const again = keyed.filter(({ id, tenantId }) => moved.has(tenantId) && !found.has(id));
     return again.length === 0 ? found : new Map([...found, ...(await look(again))]);
   };
-}
-
-function tenantsOf(events: readonly NewEvent[]): TenantId[] {
-  return [...new Set(events.map(({ tenantId }) => tenantId))];
 }

@@ -9,7 +9,7 @@
 import type { Commit } from "../events/committing.ts";
 import type { MakeDurable, Published } from "../events/publish.ts";
 import type { FindKnownKeys } from "../intake/known-keys.ts";
-import type { EarlierEvent, NewEvent } from "../queue/queue.ts";
+import { tenantsOf, type EarlierEvent, type NewEvent } from "../queue/queue.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import type { Directory } from "./directory.ts";
@@ -50,7 +50,7 @@ export function makeShardedDurable(
     const find = async (tenantId: TenantId): Promise<void> => {
       homes.set(tenantId, (await directory.find(tenantId)).shard);
     };
-    await Promise.allSettled([...new Set(events.map(({ tenantId }) => tenantId))].map(find));
+    await Promise.allSettled(tenantsOf(events).map(find));
     return homes;
   }
 

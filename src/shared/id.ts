@@ -131,6 +131,9 @@ export function lowestIdAt(timeMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
+/** The greatest UUID. */
+export const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
 /** Some UUIDv7 of that time. */
 export function idAt(timeMs: number): string {
   return `${lowestIdAt(timeMs).slice(0, 14)}7${randomUUID().slice(15)}`;

@@ -15,6 +15,7 @@ export function nearName(typed: string, known: readonly string[]): string | null
   return distance(own, nearest) <= edits ? (byLetters.get(nearest) ?? null) : null;
 }
 
-function letters(name: string): string {
+/** By which names are alike. */
+export function letters(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, "");
 }

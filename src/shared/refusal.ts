@@ -1,6 +1,11 @@
 /** One rule that the caller's input broke: where, what, and a stable name of the rule. */
 export type Issue = { path: (string | number)[]; message: string; code: string };
 
+/** Of a rule that has no name of its own. */
+export function issueAt(member: string, message: string): Issue {
+  return { path: [member], message, code: "custom" };
+}
+
 /**
  * Every way in which Postern says no to a caller. The answers that belong to
  * them (status and text) stand together in `api/error-answers.ts`.

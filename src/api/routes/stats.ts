@@ -10,7 +10,7 @@ import {
   type Span,
 } from "../../deliveries/stats-range.ts";
 import { parseEndpointId } from "../../shared/id.ts";
-import { Refusal } from "../../shared/refusal.ts";
+import { issueAt, Refusal } from "../../shared/refusal.ts";
 import { userOf } from "../access.ts";
 import { describeRoute } from "../openapi.ts";
 import { idText, instantText } from "../page-query.ts";
@@ -172,5 +172,5 @@ function spanOf({ from, to }: Times, bucket: BucketName): Span {
 }
 
 function refusal(member: string, message: string): Refusal {
-  return new Refusal("invalid_query", { issues: [{ path: [member], message, code: "custom" }] });
+  return new Refusal("invalid_query", { issues: [issueAt(member, message)] });
 }

@@ -1,14 +1,7 @@
 /** Events that lie in one shard and belong into another, until a worker has stored them there. */
 import type { Db } from "../../database/pool.ts";
 import type { EventId, TenantId } from "../../shared/id.ts";
-import type { NewEvent } from "../queue.ts";
-
-/** Checked, but for its patterns, which follow from its type and versions. */
-export type HandedOver = Omit<NewEvent, "patterns" | "traceparent"> & {
-  traceparent: string | null;
-  /** Its key was claimed in the database in which it lies. */
-  claimed: boolean;
-};
+import type { HandedOver, NewEvent } from "../queue.ts";
 
 /** As the index has it; empty: for the directory. */
 const SHARD = "coalesce(shard, '')";

@@ -1,11 +1,12 @@
 import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
-import type { EndpointId, EndpointKey, TenantId } from "../../shared/id.ts";
+import type { EndpointId, EndpointKey } from "../../shared/id.ts";
 import { makeTenantTurns } from "../../shared/tenant-turns.ts";
 import { requireHere, residentsOf, type Residence } from "../../database/residence.ts";
 import { inTransaction, onConnection } from "../../database/transaction.ts";
 import {
   KeyReusedError,
+  tenantsOf,
   type AcceptedEvent,
   type DispatchQueue,
   type NewEvent,
@@ -115,10 +116,6 @@ async function acceptGroup(
   const residents = residence === null ? null : residentsOf(residence, tenantsOf(events));
   // Waits for keys that are held end in errors, many a second.
   return onConnection(publisher, (client) => acceptEvents(client, events, { ...options, residents }));
-}
-
-function tenantsOf(events: readonly NewEvent[]): TenantId[] {
-  return [...new Set(events.map(({ tenantId }) => tenantId))];
 }
 
 /**

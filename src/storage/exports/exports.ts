@@ -3,7 +3,7 @@ import { recordDone } from "../../audit/audit.ts";
 import type { Caller } from "../../audit/audit-entry.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { newExportId, parseEndpointId, type ExportId, type TenantId } from "../../shared/id.ts";
-import { Refusal, type Issue } from "../../shared/refusal.ts";
+import { issueAt, Refusal, type Issue } from "../../shared/refusal.ts";
 import { readDatabaseClock } from "../rows/stored-object-store.ts";
 import { findExport, insertExport, listExports, lockUnfinishedExports } from "./export-store.ts";
 import { exportAt, MAX_EXPORT_RANGE_MS, MAX_UNFINISHED_EXPORTS, type LogExport } from "./log-export.ts";
@@ -75,12 +75,8 @@ export function makeExports(tenants: TenantPool) {
 
 function requireRange(from: Date, to: Date): void {
   const issues: Issue[] = [];
-  if (from >= to) issues.push(fault("from", "must be before to, and in the past"));
+  if (from >= to) issues.push(issueAt("from", "must be before to, and in the past"));
   if (to.getTime() - from.getTime() > MAX_EXPORT_RANGE_MS)
-    issues.push(fault("to", "must be within 366 days"));
+    issues.push(issueAt("to", "must be within 366 days"));
   if (issues.length > 0) throw new Refusal("validation_failed", { issues });
-}
-
-function fault(path: string, message: string): Issue {
-  return { path: [path], message, code: "custom" };
 }
