@@ -112,7 +112,7 @@ async function plan(): Promise<void> {
     after: idAtDay(1),
     upTo: idAtDay(0),
   });
-  await listReplays(counter.tenants.reading(), acme, { before: null, limit: LIMIT });
+  await listReplays(counter.tenants.reading(), acme, { endpointId: null, before: null, limit: LIMIT });
   await log.getById(acme, parseDeliveryId(eventId)).catch(() => undefined);
   await eventLog.get(acme, eventId).catch(() => undefined);
   await bodiesOf([{ endpointId: busy, id: newDeliveryId() }]);

@@ -196,6 +196,8 @@ describe("the replays of a tenant", () => {
       (await replays.list(`?limit=2&before=${made[1]}`)).map(({ id }) => id),
       [made[2]],
     );
+    const [, second] = all;
+    assert.deepEqual(await replays.list(`?endpoint_id=${second?.endpoint_id}&limit=1`), [second]);
     const full = await replays.call("GET", "?limit=3");
     assert.equal(full.headers.get("link"), null, "nothing is behind a full last page");
     const [id = ""] = made;

@@ -52,6 +52,7 @@ export function replayRequest(input: z.output<typeof replayInput>): ReplayReques
 }
 
 export const replaysQuery = z.strictObject({
+  endpoint_id: idText(parseEndpointId, "an endpoint's id").describe("To this endpoint alone."),
   before: idText(parseReplayId, "a replay id").describe("The last replay of the page before."),
   limit: integerText(1, 100, 50),
 });

@@ -77,7 +77,7 @@ async function shown(id: ReplayId) {
 }
 
 const list = async (before: ReplayId | null, limit: number) =>
-  (await replays.listReplays(database.pool, ACME, { before, limit })).map(({ id }) => id);
+  (await replays.listReplays(database.pool, ACME, { endpointId: null, before, limit })).map(({ id }) => id);
 
 const running = (name = "acme") =>
   inTransaction(database.pool, (transaction) => replays.lockRunningReplays(transaction, tenant(name)));

@@ -67,16 +67,17 @@ export async function findReplay(db: Db, tenantId: TenantId, id: ReplayId): Prom
   return rows[0] ?? null;
 }
 
-/** Newest first; `before` is the last of the page before. */
+/** Newest first, of one endpoint or of all; `before` is the last of the page before. */
 export async function listReplays(
   db: Db,
   tenantId: TenantId,
-  page: { before: ReplayId | null; limit: number },
+  page: { endpointId: EndpointId | null; before: ReplayId | null; limit: number },
 ): Promise<Replay[]> {
   const { rows } = await db.query<Replay>({
     name: "list-replays",
-    text: /* sql */ `${WITH_OUTCOMES} WHERE r.tenant_id = $1 AND r.id < $2 ORDER BY r.id DESC LIMIT $3`,
-    values: [tenantId, page.before ?? LAST_ID, page.limit],
+    text: /* sql */ `${WITH_OUTCOMES} WHERE r.tenant_id = $1 AND ($2::uuid IS NULL OR r.endpoint_id = $2) AND r.id < $3
+      ORDER BY r.id DESC LIMIT $4`,
+    values: [tenantId, page.endpointId, page.before ?? LAST_ID, page.limit],
   });
   return rows;
 }

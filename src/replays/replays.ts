@@ -79,7 +79,7 @@ export class Replays {
     return replay;
   }
 
-  async list(tenantId: TenantId, page: { before: ReplayId | null; limit: number }): Promise<Replay[]> {
+  async list(tenantId: TenantId, page: Parameters<typeof listReplays>[2]): Promise<Replay[]> {
     return listReplays(this.#services.tenants.reading(tenantId), tenantId, page);
   }
 

@@ -71,7 +71,8 @@ export const asTenant: Record<string, Run> = {
     });
   },
   findReplay: (db, { tenantId, replayId }) => replays.findReplay(db, tenantId, replayId),
-  listReplays: (db, { tenantId }) => replays.listReplays(db, tenantId, { before: null, limit: 5 }),
+  listReplays: (db, { tenantId }) =>
+    replays.listReplays(db, tenantId, { endpointId: null, before: null, limit: 5 }),
   lockRun: (db, rows) => replays.lockRun(db, run(rows)),
   countOutcomes: (db, rows) => replays.countOutcomes(db, run(rows)),
   moveCursor: (db, rows) =>

@@ -4809,6 +4809,8 @@ export interface operations {
     listReplays: {
         parameters: {
             query?: {
+                /** @description To this endpoint alone. */
+                endpoint_id?: string;
                 /** @description The last replay of the page before. */
                 before?: string;
                 limit?: number;

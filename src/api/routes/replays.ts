@@ -85,8 +85,12 @@ export function replayRoutes(
     },
     async (request, reply) => {
       const { tenantId } = userOf(request);
-      const { before, limit } = parseQuery(replaysQuery, request.query);
-      const read = await replays.list(tenantId, { before: before ?? null, limit: limit + 1 });
+      const {
+        endpoint_id: endpointId = null,
+        before = null,
+        limit,
+      } = parseQuery(replaysQuery, request.query);
+      const read = await replays.list(tenantId, { endpointId, before, limit: limit + 1 });
       const { rows, last } = firstPage(read, limit);
       if (last !== undefined) void reply.header("Link", linkBefore(request.url, last.id));
       return { replays: rows.map(replayView) };

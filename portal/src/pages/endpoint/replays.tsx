@@ -35,13 +35,16 @@ export function Replays({ endpointId, started, onNew }: ReplaysProps) {
   const heading = useId();
   const { mayWrite } = usePermissions();
   const { data, error, refetch } = useQuery({
-    queryKey: ["replays"],
-    queryFn: ({ signal }) => bodyOf(api.GET("/api/replays", { signal, params: { query: { limit: 100 } } })),
+    queryKey: ["replays", endpointId],
+    queryFn: ({ signal }) => {
+      const query = { endpoint_id: endpointId, limit: MAX_SHOWN };
+      return bodyOf(api.GET("/api/replays", { signal, params: { query } }));
+    },
     refetchInterval: ({ state }) =>
       state.data?.replays.some(({ status }) => status === "running") === true ? WATCH_MS : false,
   });
-  useStatsAfter(data?.replays ?? []);
-  const own = (data?.replays ?? []).filter((one) => one.endpoint_id === endpointId).slice(0, MAX_SHOWN);
+  const own = data?.replays ?? [];
+  useStatsAfter(own);
   return (
     <section aria-labelledby={heading} className="mt-8">
       <div className="mb-2 flex items-center gap-3">
