@@ -4,7 +4,7 @@
  * that comes back after a promotion still takes writes on those it had. Logs
  * each change. With a single host it does nothing.
  */
-import { makeRepeated, type Repeated } from "../shared/every.ts";
+import { makeRepeated, type Background } from "../shared/every.ts";
 import { hostsOf, tellHost, type Hosts, type HostState } from "./hosts.ts";
 import type { DatabaseLog } from "./log.ts";
 import { messageOf } from "../shared/message-of.ts";
@@ -13,7 +13,7 @@ const CHECK_MS = 500;
 /** Of that many checks one asks all hosts: a promotion shows while the former primary still answers. */
 const CHECKS_PER_LOOK = 6;
 
-export function makeHostWatch({ databaseUrl, log }: { databaseUrl: string; log: DatabaseLog }): Repeated {
+export function makeHostWatch({ databaseUrl, log }: { databaseUrl: string; log: DatabaseLog }): Background {
   const hosts = hostsOf(databaseUrl);
   if (hosts === null) return { start: () => undefined, stop: async () => undefined };
   const tell = makeTeller(hosts, log);

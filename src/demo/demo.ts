@@ -13,7 +13,7 @@ import { MAX_SESSION_MINUTES } from "../portal/portal-session.ts";
 import type { StandingCode } from "../portal/portal-sessions.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseTenantId, type TenantId } from "../shared/id.ts";
-import type { Repeated } from "../shared/every.ts";
+import type { Background } from "../shared/every.ts";
 import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
 import { makeCall } from "./demo-api.ts";
 import { makeDemoCertificates } from "./demo-certificates.ts";
@@ -41,7 +41,7 @@ export type Demo = {
   /** From now on the receiver can look up which secrets its requests may be signed with. */
   connect(service: { databaseUrl: string; encryptionKeys: readonly Buffer[] }): void;
   /** Makes the history of a first start, and publishes an event every three seconds until the answer is stopped. */
-  live(service: LiveService): Promise<Repeated>;
+  live(service: LiveService): Promise<Background>;
   /** Writes the tokens to a file, and says what to do with them. */
   welcome(service: { apiUrl: string; databaseUrl: string; sample: SampleEvent }): Promise<string>;
   stop(): Promise<void>;
@@ -131,7 +131,7 @@ function lookUpSecrets(tenantId: TenantId) {
 async function goLive(
   { apiUrl, databaseUrl, retryScheduleMs, catalog, sample }: LiveService,
   { signing, tenantId, receiverUrl }: { signing: SharedSecret; tenantId: TenantId; receiverUrl: string },
-): Promise<Repeated> {
+): Promise<Background> {
   const samples = liveSamples(catalog, sample);
   const call = makeCall(apiUrl, () => sign(signing, OWNER));
   try {

@@ -12,6 +12,7 @@ import { LRUCache } from "lru-cache";
 import type { LiveCatalog } from "../events/live-catalog.ts";
 import type { Taken } from "../events/taken-events.ts";
 import type { NewEvent } from "../queue/queue.ts";
+import type { Background } from "../shared/every.ts";
 import type { EventId } from "../shared/id.ts";
 import { sleep, type Clock } from "../shared/clock.ts";
 import { messageOf } from "../shared/message-of.ts";
@@ -47,9 +48,7 @@ export type RelayServices = {
   metrics: Pick<Metrics, "intakeRefused" | "intakePutBack">;
 };
 
-export type StreamRelay = { start(): void; stop(): Promise<void> };
-
-export function makeStreamRelay(services: RelayServices): StreamRelay {
+export function makeStreamRelay(services: RelayServices): Background {
   return new Relay(services);
 }
 
@@ -61,7 +60,7 @@ const REASONS: ReadonlyMap<Outcome, string> = new Map([
   ["closed", "away"],
 ]);
 
-class Relay implements StreamRelay {
+class Relay implements Background {
   readonly #services: RelayServices;
   readonly #accepting: Accepting;
   readonly #told = new LRUCache<EventId, true>({ max: MAX_TOLD });

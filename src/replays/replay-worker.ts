@@ -19,7 +19,7 @@ import { inTransaction } from "../database/transaction.ts";
 import { lockTarget } from "../endpoints/send-target.ts";
 import { publishOwn } from "../events/own-events.ts";
 import type { OnceEvent, ReplayPage } from "../queue/once.ts";
-import { makeRepeated, pause } from "../shared/every.ts";
+import { makeRepeated, pause, type Background } from "../shared/every.ts";
 import { seldom } from "../shared/seldom.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -67,7 +67,7 @@ type Step = { kind: "more" } | { kind: "waiting"; ms: number } | { kind: "over";
 
 const WAITING: Step = { kind: "waiting", ms: POLL_MS };
 
-export function makeReplayWorker(services: ReplayWorkerServices): { start(): void; stop(): Promise<void> } {
+export function makeReplayWorker(services: ReplayWorkerServices): Background {
   const { db, log, metrics, wait = pause } = services;
   let idleRounds = 0;
   const tellLocked = seldom(TELL_EVERY_MS, (times, { tenantId, id, endpointId }: Run) =>

@@ -5,9 +5,10 @@ import { onlyHome } from "../intake/homes.ts";
 import { makePresence } from "../queue/postgres/presence.ts";
 import { makeFoundation, type DatabasePlace } from "./foundation.ts";
 import type { ProcessParts } from "./process-parts.ts";
-import { CONNECTION_TIMEOUT_MS, type Background, type ServiceOptions } from "./service-options.ts";
+import { CONNECTION_TIMEOUT_MS, type ServiceOptions } from "./service-options.ts";
 import { reconcilingServices, storageWork } from "./storage-parts.ts";
 import { makeAttemptWorker, workerBackground } from "./worker-parts.ts";
+import type { Background } from "../shared/every.ts";
 
 export type DatabaseParts = Awaited<ReturnType<typeof makeDatabaseParts>>;
 

@@ -6,10 +6,11 @@ import { makeIntakeMonitor, type IntakeMonitor } from "../intake/monitor.ts";
 import { makeStreamRelay } from "../intake/relay.ts";
 import { makeStoring, type LaneOf } from "../intake/store-events.ts";
 import { watchStores } from "../intake/store-watch.ts";
+import type { Background } from "../shared/every.ts";
 import { systemClock } from "../shared/clock.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
-import type { Background, ServiceOptions } from "./service-options.ts";
+import type { ServiceOptions } from "./service-options.ts";
 
 export type IntakeParts = {
   monitor: IntakeMonitor;

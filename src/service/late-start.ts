@@ -1,4 +1,4 @@
-import type { Background } from "./service-options.ts";
+import type { Background } from "../shared/every.ts";
 
 /** Parts that start once `ready` is fulfilled; stopped before that, never. */
 export function startAfter(ready: Promise<void>, parts: readonly Background[]): Background {

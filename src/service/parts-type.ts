@@ -1,7 +1,7 @@
 import type { ApiServices } from "../api/services.ts";
 import type { Config } from "../config.ts";
 import type { DatabaseParts } from "./database-parts.ts";
-import type { Background } from "./service-options.ts";
+import type { Background } from "../shared/every.ts";
 
 /** Those of a process, not started. */
 export type Parts = {

@@ -34,5 +34,3 @@ export type ServiceOptions = {
 };
 
 export const CONNECTION_TIMEOUT_MS = 3000;
-
-export type Background = { start(): void; stop(): Promise<void> };

@@ -21,13 +21,14 @@ import { makeKeysOfShards, type ShardOfKeys } from "../shards/keys-of-shards.ts"
 import { makeShardedDurable, type PublishingShard } from "../shards/publish-to-shards.ts";
 import { makeRouter } from "../shards/router.ts";
 import type { Shard } from "../shards/shard-list.ts";
+import type { Background } from "../shared/every.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeEraseElsewhere } from "./erase-elsewhere.ts";
 import { startAfter } from "./late-start.ts";
 import { makeShardParts, reach, type ShardParts } from "./one-shard.ts";
 import type { Parts } from "./parts-type.ts";
 import type { ProcessParts } from "./process-parts.ts";
-import type { Background, ServiceOptions } from "./service-options.ts";
+import type { ServiceOptions } from "./service-options.ts";
 import { makeRoutedServices } from "./routed-services.ts";
 
 const HANDOVER_ROWS = {

@@ -7,7 +7,8 @@ import { createPool } from "../database/pool.ts";
 import { loadCatalog } from "../events/catalog.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
-import { makeUpkeep, type Upkeep } from "./upkeep.ts";
+import { makeUpkeep } from "./upkeep.ts";
+import type { Background } from "../shared/every.ts";
 
 const WORK = [
   "announce_catalog",
@@ -39,7 +40,7 @@ async function fails(): Promise<never> {
 /** Upkeep without a database, beside this work of pull endpoints. */
 async function withUpkeep(
   pull: Parameters<typeof makeUpkeep>[0]["pull"],
-  work: (upkeep: Upkeep, failed: () => Promise<string[]>) => Promise<void>,
+  work: (upkeep: Background, failed: () => Promise<string[]>) => Promise<void>,
 ): Promise<void> {
   const url = `postgres://127.0.0.1:${await freePort()}/nothing`;
   const db = createPool({ url, poolSize: 4, applicationName: "postern test", connectionTimeoutMs: 5000 });

@@ -10,7 +10,7 @@ import type { LiveCatalog } from "../events/live-catalog.ts";
 import { makeCatalogAnnouncer } from "../events/outbox.ts";
 import { forgetPortalSessions } from "../portal/portal-session-store.ts";
 import { forgetReplays } from "../replays/replay-store.ts";
-import { every } from "../shared/every.ts";
+import { every, type Background } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { FREE_LEASES_EVERY_MS, type DeadWorkers } from "../queue/postgres/dead-workers.ts";
@@ -33,8 +33,6 @@ const PARTITIONS_EVERY_MS = 600_000;
 export type UpkeepTimes = { tellOfEndpointsMs: number };
 const UPKEEP_TIMES: UpkeepTimes = { tellOfEndpointsMs: 2000 };
 
-export type Upkeep = { start(): void; stop(): Promise<void> };
-
 type UpkeepServices = {
   db: Pool;
   deadWorkers: DeadWorkers;
@@ -47,7 +45,7 @@ type UpkeepServices = {
   times: Partial<UpkeepTimes> | undefined;
 };
 
-export function makeUpkeep(services: UpkeepServices): Upkeep {
+export function makeUpkeep(services: UpkeepServices): Background {
   const { db, log, metrics, pull } = services;
   const stopping = new AbortController();
   const { tellOfEndpointsMs } = { ...UPKEEP_TIMES, ...services.times };

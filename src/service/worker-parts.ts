@@ -9,11 +9,12 @@ import { makeSlotStore } from "../queue/postgres/slots.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import type { Presence } from "../queue/queue.ts";
 import { makeReplayWorker } from "../replays/replay-worker.ts";
+import type { Background } from "../shared/every.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeTargetCache } from "../worker/target-cache.ts";
 import { makeWorker, type Worker } from "../worker/worker.ts";
 import type { Foundation } from "./foundation.ts";
-import type { Background, ServiceOptions } from "./service-options.ts";
+import type { ServiceOptions } from "./service-options.ts";
 import { makeUpkeep } from "./upkeep.ts";
 
 export function makeAttemptWorker(

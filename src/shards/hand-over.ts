@@ -13,7 +13,7 @@ import { patternsMatching } from "../events/subscription.ts";
 import type { TakenEvents } from "../events/taken-events.ts";
 import type { HandedOver, NewEvent } from "../queue/queue.ts";
 import type { EventId } from "../shared/id.ts";
-import { makeRepeated, type Repeated } from "../shared/every.ts";
+import { makeRepeated, type Background } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Directory } from "./directory.ts";
@@ -55,7 +55,7 @@ type Target = {
   pulse: Pick<Pulse, "isAway" | "guard">;
 };
 
-export function makeHandOver(services: HandOverServices): Repeated {
+export function makeHandOver(services: HandOverServices): Background {
   const { from, rows, log } = services;
   /** One that waits for a shard that is away must not keep the others waiting. */
   const under = new Map<string | null, Promise<void>>();

@@ -2,7 +2,7 @@
  * Whether a shard answers. While it does not, its tenants' callers are refused at
  * once, also if they already wait, so no caller waits out a PostgreSQL timeout.
  */
-import { makeRepeated, type Repeated } from "../shared/every.ts";
+import { makeRepeated, type Background } from "../shared/every.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 
@@ -13,7 +13,7 @@ const LIMIT_MS = 3000;
 const LOOKS_IN_VAIN = 2;
 const RETRY_AFTER_S = 2;
 
-export type Pulse = Repeated & {
+export type Pulse = Background & {
   isAway(): boolean;
   /** Does the work; refuses with `unavailable` once the shard does not answer. */
   guard<T>(work: () => Promise<T>): Promise<T>;

@@ -29,7 +29,8 @@ export async function every(
   }
 }
 
-export type Repeated = { start(): void; stop(): Promise<void> };
+/** What runs beside the rest; a stop waits for what is under way. */
+export type Background = { start(): void; stop(): Promise<void> };
 
 /**
  * Such work between a start and a stop, which waits for the round under way.
@@ -40,7 +41,7 @@ export function makeRepeated(
   ms: number,
   work: (signal: AbortSignal) => Promise<void>,
   failed: (error: unknown) => void,
-): Repeated {
+): Background {
   const stopping = new AbortController();
   const { signal } = stopping;
   let running: Promise<void> | null = null;

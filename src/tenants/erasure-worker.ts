@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
-import { makeRepeated } from "../shared/every.ts";
+import { makeRepeated, type Background } from "../shared/every.ts";
 import type { TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -61,7 +61,7 @@ type Step = { isOver: boolean; delayMs: number; objects: number; trouble: string
 const MORE: Step = { isOver: false, delayMs: 0, objects: 0, trouble: null };
 const NOTHING: ErasedElsewhere = { rows: 0, objects: 0, trouble: null, isAway: false };
 
-export function makeErasureWorker(services: ErasureServices): { start(): void; stop(): Promise<void> } {
+export function makeErasureWorker(services: ErasureServices): Background {
   const { db, log, metrics } = services;
 
   async function work(signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@
  */
 import { openSession, type Session } from "../../database/session.ts";
 import type { Pool } from "../../database/pool.ts";
-import { every } from "../../shared/every.ts";
+import { every, type Background } from "../../shared/every.ts";
 import { withinLimit } from "../../shared/time-limit.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { Confirmations } from "../confirmations.ts";
@@ -17,7 +17,7 @@ import { confirmWorker, holdWorkerLock, removeWorker } from "./presence-store.ts
 const CONFIRM_EVERY_MS = 1000;
 const ANSWER_LIMIT_MS = 5000;
 
-export type WorkerPresence = Presence & { start(): void; stop(): Promise<void> };
+export type WorkerPresence = Presence & Background;
 
 type PresenceServices = {
   db: Pool;

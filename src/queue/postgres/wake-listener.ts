@@ -5,6 +5,7 @@
  * second costs one more request.
  */
 import { keepListening } from "../../database/keep-listening.ts";
+import type { Background } from "../../shared/every.ts";
 import { parseEndpointId, parseEventId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { EventAtEndpoint } from "../queue.ts";
@@ -14,8 +15,6 @@ import { NEIGHBOURS, SLOT_COUNT } from "../slots.ts";
 /** Many commits in a burst are one reason to look. */
 const DEBOUNCE_MS = 10;
 
-export type WakeListener = { start(): void; stop(): Promise<void> };
-
 export function makeWakeListener(services: {
   databaseUrl: string;
   log: Log;
@@ -23,7 +22,7 @@ export function makeWakeListener(services: {
   wake: (group?: number) => void;
   slotsChanged: () => void;
   withdraw: (superseded: EventAtEndpoint) => void;
-}): WakeListener {
+}): Background {
   const { databaseUrl, log, wake, slotsChanged, withdraw } = services;
   let listening: ReturnType<typeof keepListening> | null = null;
   let debounce: NodeJS.Timeout | null = null;

@@ -14,7 +14,7 @@ import { makeMetrics } from "../../telemetry/metrics.ts";
 import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
 import { STAGE_LIMITS } from "./export-stage.ts";
 import { insertExport } from "./export-store.ts";
-import { makeExportWorker, type ExportWorker } from "./export-worker.ts";
+import { makeExportWorker } from "./export-worker.ts";
 
 const GIVEN_UP = "It could not be made in three tries. The operator's log says why.";
 
@@ -25,7 +25,7 @@ before(async () => {
 after(() => artifacts.close());
 
 let root: string;
-let worker: ExportWorker;
+let worker: ReturnType<typeof makeExportWorker>;
 let put: (upload: Parameters<Bucket["put"]>[0]) => ReturnType<Bucket["put"]>;
 let reading: TenantPool["reading"];
 let metrics: ReturnType<typeof makeMetrics>;

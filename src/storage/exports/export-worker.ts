@@ -4,7 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isPassing } from "../../database/passing-errors.ts";
 import { hasCode } from "../../shared/error-code.ts";
-import { every, pause } from "../../shared/every.ts";
+import { every, pause, type Background } from "../../shared/every.ts";
 import { parseExportId, type ExportId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -32,8 +32,6 @@ const TIDY_EVERY_MS = 3_600_000;
 const MAX_FRUITLESS_RUNS = 3;
 const GIVEN_UP = "It could not be made in three tries. The operator's log says why.";
 
-export type ExportWorker = { start(): void; stop(): Promise<void> };
-
 export type ExportWorkerServices = Omit<ExportRunServices, "leaseMs"> & {
   /** Staged files lie below it. */
   dataDir: string;
@@ -41,11 +39,11 @@ export type ExportWorkerServices = Omit<ExportRunServices, "leaseMs"> & {
   metrics: Pick<Metrics, "exportsTotal">;
 };
 
-export function makeExportWorker(services: ExportWorkerServices): ExportWorker {
+export function makeExportWorker(services: ExportWorkerServices): Background {
   return new ExportLoop(services);
 }
 
-class ExportLoop implements ExportWorker {
+class ExportLoop implements Background {
   readonly #services: ExportWorkerServices;
   readonly #root: string;
   readonly #stopping = new AbortController();

@@ -2,7 +2,7 @@
 import { withAdvisoryLock, type LockOptions } from "../../database/advisory-lock.ts";
 import type { Db } from "../../database/pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
-import { every, pause } from "../../shared/every.ts";
+import { every, pause, type Background } from "../../shared/every.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { applyMutations } from "../rows/mutation-store.ts";
@@ -108,7 +108,7 @@ export function makeStorageUpkeep(
     metrics: Metrics;
     times: StorageUpkeepTimes;
   },
-): { start(): void; stop(): Promise<void> } {
+): Background {
   const { log, metrics, times } = services;
   const stopping = new AbortController();
   const told = { outage: null };
