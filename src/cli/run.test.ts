@@ -5,11 +5,16 @@ import { stopOnSignal, type Stoppable } from "./run.ts";
 
 /** What happened, in order. */
 let done: string[] = [];
+let ended = Promise.withResolvers<void>();
 const exited = () => done.filter((word) => word.startsWith("exit"));
 
 beforeEach(() => {
   done = [];
-  mock.method(process, "exit", (code: number) => void done.push(`exit ${code}`));
+  ended = Promise.withResolvers();
+  mock.method(process, "exit", (code: number) => {
+    done.push(`exit ${code}`);
+    ended.resolve();
+  });
 });
 afterEach(() => {
   mock.timers.reset();
@@ -35,12 +40,12 @@ describe("a process that is told to stop", () => {
   it("stops its parts one after the other, the last that started first, and ends well", async () => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       done = [];
+      ended = Promise.withResolvers();
       const parts = [part("one")];
       stopOnSignal(parts, makeLog("silent"));
       parts.push(part("other", settled));
       process.emit(signal);
-      await settled();
-      await settled();
+      await ended.promise;
       assert.deepEqual(done, ["stop other", "other stopped", "stop one", "one stopped", "exit 0"]);
       process.removeAllListeners(signal === "SIGINT" ? "SIGTERM" : "SIGINT");
       process.removeAllListeners(signal);
@@ -50,7 +55,7 @@ describe("a process that is told to stop", () => {
   it("ends with 1 where a part cannot stop", async () => {
     stopOnSignal([part("one"), part("other", failing)], makeLog("silent"));
     process.emit("SIGTERM");
-    await settled();
+    await ended.promise;
     assert.deepEqual(done, ["stop other", "exit 1"]);
   });
 
@@ -65,16 +70,19 @@ describe("a process that is told to stop", () => {
     assert.deepEqual(done, ["stop one"]);
     now += 1;
     process.emit("SIGTERM");
+    await ended.promise;
     assert.deepEqual(exited(), ["exit 1"]);
   });
 
-  it("ends with 1 where it has not stopped after 25 seconds", () => {
+  it("ends with 1 where it has not stopped after 25 seconds", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     stopOnSignal([part("one", never)], makeLog("silent"));
     process.emit("SIGTERM");
     mock.timers.tick(24_999);
+    await settled();
     assert.deepEqual(exited(), []);
     mock.timers.tick(1);
+    await ended.promise;
     assert.deepEqual(exited(), ["exit 1"]);
   });
 
@@ -86,7 +94,7 @@ describe("a process that is told to stop", () => {
     process.env["POSTERN_EXTRA_WORKER"] = "1";
     stopOnSignal([part("one")], makeLog("silent"));
     process.emit("disconnect");
-    await settled();
+    await ended.promise;
     assert.deepEqual(done, ["stop one", "one stopped", "exit 0"]);
   });
 });

@@ -8,7 +8,7 @@ import { misspelledSettings } from "../misspelled-settings.ts";
 import { paddedSettings } from "../padded-settings.ts";
 import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { makeLog, type Log } from "../telemetry/log.ts";
+import { endLog, makeLog, type Log } from "../telemetry/log.ts";
 import { loadMigrations, prepareDatabase, type RunningDatabase } from "./databases.ts";
 import { EXTRA_WORKER, startExtraWorkers } from "./extra-workers.ts";
 import { parseWait } from "./parse-wait.ts";
@@ -108,9 +108,10 @@ export async function startRoles(
  */
 export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
   let stoppingSince: number | null = null;
+  const exit = (code: number): void => void endLog(log).finally(() => process.exit(code));
   const stop = (signal: NodeJS.Signals | "disconnect"): void => {
     if (stoppingSince !== null) {
-      if (performance.now() - stoppingSince > ONE_CTRL_C_MS) process.exit(1);
+      if (performance.now() - stoppingSince > ONE_CTRL_C_MS) exit(1);
       return;
     }
     stoppingSince = performance.now();
@@ -118,14 +119,14 @@ export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
     globalThis
       .setTimeout(() => {
         log.error("did not stop in time");
-        process.exit(1);
+        exit(1);
       }, STOP_LIMIT_MS)
       .unref();
     void stopAll(parts).then(
-      () => process.exit(0),
+      () => exit(0),
       (error: unknown) => {
         log.error({ err: error }, "stopping failed");
-        process.exit(1);
+        exit(1);
       },
     );
   };

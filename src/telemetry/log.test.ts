@@ -1,14 +1,19 @@
 /** The content of a log line, as a reader of standard output gets it. */
 import { deepEqual, equal, match } from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { describe, it } from "node:test";
 
 type Line = Record<string, unknown>;
 
+function sourceOf(program: string, level: string): string {
+  const module = JSON.stringify(new URL("log.ts", import.meta.url).href);
+  return `import { endLog, makeLog } from ${module}; const log = makeLog("${level}"); ${program}`;
+}
+
 /** The lines that a program writes with a log of this level. */
 function linesOf(program: string, level = "info"): Line[] {
-  const module = JSON.stringify(new URL("log.ts", import.meta.url).href);
-  const source = `import { makeLog } from ${module}; const log = makeLog("${level}"); ${program}`;
+  const source = sourceOf(program, level);
   const output = execFileSync(process.execPath, ["--input-type=module", "-e", source], { encoding: "utf8" });
   return output
     .split("\n")
@@ -68,5 +73,31 @@ describe("a line of the log", () => {
   it("has the text of what was thrown and is no error", () => {
     const [line] = linesOf('log.error({ err: "out of paper" }, "x")');
     deepEqual(line?.["err"], { message: "out of paper" });
+  });
+});
+
+describe("the end of a log", () => {
+  const end =
+    'log.error("one"); log.error("two"); endLog(log).then(() => process.exit(3)); log.error("late")';
+
+  it("comes when its lines are written", () => {
+    const program = end.replace("exit(3)", "exit(0)");
+    deepEqual(
+      linesOf(program).map(({ msg }) => msg),
+      ["one", "two"],
+    );
+  });
+
+  it("comes as well where nobody reads them any more", { timeout: 20_000 }, async (t) => {
+    const program = `console.log("begun"); process.stdin.once("data", () => { ${end} })`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", sourceOf(program, "info")], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    t.after(() => child.kill("SIGKILL"));
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    await once(child.stdout, "close");
+    child.stdin.write("end");
+    deepEqual(await once(child, "exit"), [3, null]);
   });
 });

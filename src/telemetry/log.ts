@@ -1,4 +1,5 @@
-import { pino, type Logger } from "pino";
+import { pino, symbols, type Logger } from "pino";
+import { withinLimit } from "../shared/time-limit.ts";
 
 export type Log = Logger;
 
@@ -29,4 +30,27 @@ export function makeLog(level: string): Log {
       censor: "[masked]",
     },
   });
+}
+
+const LAST_LINES_MS = 1000;
+
+/**
+ * Before the process ends: until what was logged is written, or can't be. At the process's end pino would try
+ * for ever where nobody reads any more, and no signal would reach the process.
+ */
+export async function endLog(log: Log): Promise<void> {
+  const stream: unknown = Reflect.get(log, symbols.streamSym);
+  if (!isDestination(stream)) return;
+  const written = new Promise<void>((resolve) => {
+    stream.once("close", resolve).once("error", () => resolve());
+  });
+  stream.end();
+  // What goes on beside the end may log still, which would be an error now.
+  stream.write = () => true;
+  await withinLimit(written, LAST_LINES_MS, () => new Error("nobody reads the log")).catch(() => undefined);
+  stream.flushSync = () => undefined;
+}
+
+function isDestination(stream: unknown): stream is ReturnType<typeof pino.destination> {
+  return typeof stream === "object" && stream !== null && "flushSync" in stream && "once" in stream;
 }
