@@ -139,7 +139,7 @@ describe("an event in the outbox", () => {
       await outbox.relay().catch((error: unknown) => counts.push(codeOf(error)));
       counts.push((await accepted()).length);
     }
-    // Of 500, 62, 7 and one event; then of two; of four, and of one and two again.
+    // Of 500, 63, 8 and one event; then of two; of four, and of one and two again.
     assert.deepEqual(counts, ["57014", 0, "57014", 0, "57014", 0, 1, 3, "57014", 3, 4]);
   });
 });

@@ -7,6 +7,8 @@
 
 /** As long as the look for due dispatches may be kept waiting. */
 const LONG_MS = 250;
+/** A database that answers late is so for every relay: with fewer events each, they would only fall behind. */
+const FEW = 20;
 const SMALLER_AFTER_FAILURE = 8;
 
 export class TakeSize {
@@ -22,10 +24,10 @@ export class TakeSize {
     return this.#events;
   }
 
-  /** A relay of so many milliseconds. One of half the time or less may be followed by one twice as large. */
+  /** A relay of so many milliseconds: the next one takes what would have been short enough, up to twice as much. */
   took(ms: number): void {
-    if (ms > LONG_MS) this.#set((this.#events * LONG_MS) / ms);
-    else if (ms <= LONG_MS / 2) this.#set(this.#events * 2);
+    const fitting = this.#events * Math.min(2, LONG_MS / ms);
+    this.#set(Math.max(fitting, Math.min(this.#events, FEW)));
   }
 
   failed(): void {
@@ -33,6 +35,6 @@ export class TakeSize {
   }
 
   #set(events: number): void {
-    this.#events = Math.max(1, Math.min(this.#most, Math.floor(events)));
+    this.#events = Math.max(1, Math.min(this.#most, Math.round(events)));
   }
 }
