@@ -97,6 +97,7 @@ async function listen(
     async page(path) {
       made.push(`${path.split("/").at(-1)}`);
       const { before, ...answer } = { before: null, ...Object(left.shift()) };
+      if (left.length === 0) process.emit("SIGINT");
       return { text: JSON.stringify(answer), before };
     },
     async call(method, path, json = "null") {
@@ -198,6 +199,12 @@ describe("listening", () => {
       "leases",
       "DELETE",
     ]);
+  });
+
+  it("sends no past event after a Ctrl-C while it looks for them", async () => {
+    const short = { searched_to: AT, events: [past()], before: "b1" };
+    const given = { replayed: 2, patterns: ["rare.paid"] };
+    assert.deepEqual(await listen([short], given), ["webhooks", "events?type=rare.paid&limit=2", "DELETE"]);
   });
 
   it("begins with the last event alone where one is asked for, and with none where none is", async () => {

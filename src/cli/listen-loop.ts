@@ -168,6 +168,7 @@ async function sendPast(
   // Ids sort as the times at which events were accepted.
   const chosen = [...newest].sort().slice(-count);
   for (const id of chosen) {
+    if (signal.aborted) return;
     await api.call("POST", `/api/events/${id}/send`, JSON.stringify({ endpoint_id: endpointId }));
   }
 }
@@ -181,17 +182,20 @@ async function newestOf(
 ): Promise<string[]> {
   const progress = makeProgress(false);
   const found: string[] = [];
-  while (found.length < count && !signal.aborted) {
-    query.set("limit", String(count - found.length));
-    const { text, before } = await api.page(`/api/events?${query.toString()}`);
-    const { events, searched_to } = readAnswer(eventsAnswer, text);
-    found.push(...events.map(({ id }) => id));
-    if (before === null) break;
-    if (found.length < count) progress.show(`past events: searched back to ${searched_to ?? before}`);
-    query.set("before", before);
+  try {
+    while (found.length < count && !signal.aborted) {
+      query.set("limit", String(count - found.length));
+      const { text, before } = await api.page(`/api/events?${query.toString()}`);
+      const { events, searched_to } = readAnswer(eventsAnswer, text);
+      found.push(...events.map(({ id }) => id));
+      if (before === null) break;
+      if (found.length < count) progress.show(`past events: searched back to ${searched_to ?? before}`);
+      query.set("before", before);
+    }
+    return found;
+  } finally {
+    progress.end();
   }
-  progress.end();
-  return found;
 }
 
 /** Or when nobody reads on what is printed: such a command would not end by itself. */
