@@ -241,6 +241,8 @@ describe("postern storage", () => {
     assert.match(output, new RegExp(`^erased  ${object_id}  export  [0-9]+ bytes wait to be deleted: `, "m"));
     assert.match(output, /^1 erased: .* The bytes of 0 are gone, and links with them\.$/m);
     assert.match(output, /^Links that the object store serves stay good for the other 1 until /m);
+    await pool.query("UPDATE postern.stored_objects SET state = 'purged' WHERE id = $1", [object_id]);
+    assert.equal((await run(...erase)).code, 0, "a worker has deleted them since");
     await pool.query("DELETE FROM postern.stored_objects WHERE id = $1", [object_id]);
   });
 });
