@@ -8,7 +8,7 @@ export type Schemas = components["schemas"];
 export type Endpoint = Schemas["Endpoint"];
 export type EventType = Schemas["EventType"];
 
-/** `network`: no answer. `outage`: the service says that it cannot answer now. */
+/** `network`: no answer. `outage`: the service, or a proxy before it, says that it cannot answer now. */
 type ErrorKind = "network" | "outage" | "forbidden" | "absent" | "limited" | "session" | "refused" | "fault";
 
 export class ApiError extends Error {
@@ -22,7 +22,7 @@ export class ApiError extends Error {
     super(typeof error === "string" ? error : `status ${status}`);
     this.name = "ApiError";
     this.status = status;
-    // Where the service says that something is absent, it says so in JSON: see session.ts.
+    // The service's own 404 has a JSON body. One without is a proxy's, while the service restarts.
     this.kind = status === 404 && body === null ? "outage" : kindOf(status);
     this.issues = Array.isArray(issues) ? issues : [];
     this.retryAfterS = retryAfterS;

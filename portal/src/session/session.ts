@@ -30,7 +30,7 @@ const KEY = "postern.session";
 /** So long before its end a token is renewed. */
 const RENEW_BEFORE_MS = 120_000;
 const RETRY_MS = 10_000;
-/** Neither one call too many nor a proxy that has no service for the path at the moment, as while it is started again. */
+/** These say nothing about the session: too many calls, and the 404 of a proxy while the service behind it restarts. */
 const PASSING = new Set([429, 404]);
 
 let state: SessionState = { kind: "absent" };

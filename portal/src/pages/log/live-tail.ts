@@ -19,7 +19,7 @@ type Listener = {
   onState: (state: TailState) => void;
 };
 
-/** Three pings of the service, which a connection whose other end is gone misses without a word. */
+/** The service pings every 15 seconds. A connection whose other end is gone reports no error: only the pings stop. */
 const SILENT_MS = 45_000;
 
 /** Watches until the answer is called. */
