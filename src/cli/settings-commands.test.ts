@@ -114,7 +114,7 @@ describe("a demonstration", () => {
     }
   });
 
-  it("waits for its database as any other start does", async () => {
+  it("takes --wait as any other start does", async () => {
     const { code, errors } = await runHere(["up", "--demo", "--wait", "soon"], { NODE_ENV: "production" });
     assert.deepEqual([code, errors], [1, "postern:\n  --wait soon is not a duration such as 60s or 2m\n"]);
   });
