@@ -10,11 +10,13 @@ import { hasCode } from "./shared/error-code.ts";
 
 enableCompileCache();
 
-// A reader that has enough, as `head` has, must not end in the middle what a command changes.
-for (const stream of [process.stdout, process.stderr])
-  stream.on("error", (error) => {
-    if (!hasCode(error, "EPIPE")) throw error;
-  });
+// A reader that has enough, as `head` has, or a full disk must not end in the middle what a command changes.
+process.stderr.on("error", () => undefined);
+process.stdout.on("error", (error) => {
+  if (hasCode(error, "EPIPE")) return;
+  if (process.exitCode === undefined) console.error(`postern: its output can't be written: ${error.message}`);
+  process.exitCode = 1;
+});
 
 const words = process.argv.slice(2);
 try {

@@ -1,8 +1,14 @@
 /** The content of a log line, as a reader of standard output gets it. */
-import { deepEqual, equal, match } from "node:assert/strict";
+import assert, { deepEqual, equal, match, ok } from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { describe, it } from "node:test";
+import { open, readFile, stat, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
+import { mountSmallDisk } from "../../test/support/small-disk.ts";
+
+const disk = await mountSmallDisk(16);
 
 type Line = Record<string, unknown>;
 
@@ -73,6 +79,53 @@ describe("a line of the log", () => {
   it("has the text of what was thrown and is no error", () => {
     const [line] = linesOf('log.error({ err: "out of paper" }, "x")');
     deepEqual(line?.["err"], { message: "out of paper" });
+  });
+});
+
+describe("a log whose disk is full", { skip: disk === null && "only root may mount the small disk" }, () => {
+  after(() => disk?.unmount());
+
+  it("keeps its lines until there is room, tells how many it lost, and its program goes on and ends", async (t) => {
+    assert.ok(disk !== null);
+    const path = join(disk.folder, "log");
+    const file = await open(path, "a");
+    await disk.fill();
+    const program = `process.on("message", (lines) => {
+      if (lines === 0) return void endLog(log).then(() => process.exit(3));
+      for (let n = 0; n < lines; n++) log.info({ filling: "x".repeat(1000) }, "told");
+      setTimeout(() => process.send("done"), 100);
+    });`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", sourceOf(program, "info")], {
+      stdio: ["ignore", file.fd, "inherit", "ipc"],
+    });
+    t.after(() => child.kill("SIGKILL"));
+    await file.close();
+    const write = async (lines: number): Promise<void> => {
+      child.send(lines);
+      deepEqual(await once(child, "message"), ["done", undefined]);
+    };
+    const messages = async () => (await readFile(path, "utf8")).trimEnd().split("\n");
+    await write(2);
+    await write(1);
+    equal((await stat(path)).size, 0);
+    await disk.free();
+    await write(1);
+    equal((await messages()).length, 4);
+    await truncate(path);
+    await disk.fill();
+    await write(6000);
+    await disk.free();
+    await write(1);
+    await eventually(async () => (await messages()).some((line) => line.includes("were lost")));
+    const told = (await messages()).map((line) => JSON.parse(line));
+    const { lines, level, err } = told.find(({ msg }) => msg !== "told");
+    deepEqual([level, err.code], ["warn", "ENOSPC"]);
+    equal(told.filter(({ msg }) => msg === "told").length + lines, 6001);
+    ok(lines > 500);
+    await disk.fill();
+    await write(1);
+    child.send(0);
+    deepEqual(await once(child, "exit"), [3, null]);
   });
 });
 

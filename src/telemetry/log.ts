@@ -1,5 +1,6 @@
 import { pino, symbols, type Logger } from "pino";
 import { withinLimit } from "../shared/time-limit.ts";
+import { openLogDestination, type LogDestination } from "./log-destination.ts";
 
 export type Log = Logger;
 
@@ -10,26 +11,36 @@ function describeError(error: unknown) {
   return { type: error.name, message: error.message, code, stack: error.stack };
 }
 
-/** JSON lines on standard output. Anything that could carry a credential is removed everywhere. */
+/**
+ * JSON lines on standard output. Anything that could carry a credential is removed everywhere.
+ * While they can't be written, some MiB of them wait; how many were lost is logged when they can.
+ */
 export function makeLog(level: string): Log {
-  return pino({
-    level,
-    base: { service: "postern" },
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    serializers: { err: describeError },
-    formatters: { level: (label) => ({ level: label }) },
-    redact: {
-      paths: [
-        "authorization",
-        "*.authorization",
-        "headers.authorization",
-        "*.headers.authorization",
-        "secret",
-        "*.secret",
-      ],
-      censor: "[masked]",
+  const destination = openLogDestination((lines, err) =>
+    log.warn({ lines, err }, "lines of the log were lost: they could not be written"),
+  );
+  const log = pino(
+    {
+      level,
+      base: { service: "postern" },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      serializers: { err: describeError },
+      formatters: { level: (label) => ({ level: label }) },
+      redact: {
+        paths: [
+          "authorization",
+          "*.authorization",
+          "headers.authorization",
+          "*.headers.authorization",
+          "secret",
+          "*.secret",
+        ],
+        censor: "[masked]",
+      },
     },
-  });
+    destination,
+  );
+  return log;
 }
 
 const LAST_LINES_MS = 1000;
@@ -51,6 +62,6 @@ export async function endLog(log: Log): Promise<void> {
   stream.flushSync = () => undefined;
 }
 
-function isDestination(stream: unknown): stream is ReturnType<typeof pino.destination> {
+function isDestination(stream: unknown): stream is LogDestination {
   return typeof stream === "object" && stream !== null && "flushSync" in stream && "once" in stream;
 }
