@@ -148,7 +148,7 @@ describe("postern storage doctor", () => {
       assert.equal(code, 1, printed);
       assert.match(
         printed,
-        /^fail {2}round trip: the folder of stored artifacts: .*\n {6}→ see docs\/storage\.md/m,
+        /^fail {2}round trip: the folder of stored artifacts: .*\n {6}→ see what is at that path/m,
       );
       assert.match(printed, /^ok {4}reconciling: /m);
     } finally {

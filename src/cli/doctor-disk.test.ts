@@ -36,10 +36,12 @@ describe("a full disk", { skip: disk === null && "only root may mount the small 
 });
 
 describe("what to do about a store that refuses", () => {
-  it("is to free the disk of a folder, or to open the folder", () => {
+  it("is to free the disk of a folder, to open the folder, or to see what is in its place", () => {
     assert.equal(fixOf(ofSystem("ENOSPC")), FREE);
     assert.equal(fixOf(ofSystem("EACCES")), "let the user that runs Postern write in DATA_DIR");
     assert.equal(fixOf(ofSystem("EROFS")), "let the user that runs Postern write in DATA_DIR");
+    const ofPath = Object.assign(ofSystem("ENOTDIR"), { path: "/data/storage" });
+    assert.equal(fixOf(ofPath), "see what is at that path in DATA_DIR, or to its disk");
   });
 
   it("is to allow a bucket's credential more just where the store says so, or there is none", () => {

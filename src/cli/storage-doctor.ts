@@ -85,10 +85,12 @@ async function checkOwnerMark(services: OwnerServices): Promise<Finding> {
   }
 }
 
-/** A folder's faults have the system's codes, a bucket's do not. */
+/** A folder's faults have the system's codes and name a path, a bucket's do not. */
 export function storeFix({ cause }: StoreUnavailableError): string {
   if (hasCode(cause, ...DISK_FULL_CODES)) return FREE_THE_DISK;
   if (hasCode(cause, "EACCES", "EPERM", "EROFS")) return "let the user that runs Postern write in DATA_DIR";
+  if (cause instanceof Error && "path" in cause)
+    return "see what is at that path in DATA_DIR, or to its disk";
   const { name, status } = refusalOf(cause);
   if (status === INSUFFICIENT_STORAGE) return "free space in the object store, or enlarge it or its quota";
   const isSilent = status === undefined && cause !== undefined && name !== "CredentialsProviderError";
