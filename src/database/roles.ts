@@ -83,14 +83,15 @@ async function findLacking(db: Db): Promise<RoleState[]> {
     /* sql */ `SELECT need.role, r.oid IS NOT NULL AS exists, quote_ident(current_user) AS user,
         coalesce(r.rolsuper OR r.rolbypassrls, false) AS "isUnsafe",
         need.privilege IS NULL OR coalesce(pg_has_role(current_user, r.oid, CASE
-          WHEN need.privilege = 'SET' AND current_setting('server_version_num')::integer < 160000 THEN 'MEMBER'
+          WHEN need.privilege = 'SET' AND me.is_before_16 THEN 'MEMBER'
           ELSE need.privilege END), false) AS "isUsable",
         need.privilege AS "as", coalesce(pg_has_role(current_user, r.oid, 'MEMBER'), false) AS "isMember",
-        current_setting('server_version_num')::integer < 160000 AS "byUser",
+        me.is_before_16 AS "byUser",
         me.rolsuper OR coalesce(pg_has_role(current_user, r.oid, 'MEMBER WITH ADMIN OPTION'), false)
-          OR me.rolcreaterole AND (r.oid IS NULL OR current_setting('server_version_num')::integer < 160000) AS "mayMend"
+          OR me.rolcreaterole AND (r.oid IS NULL OR me.is_before_16) AS "mayMend"
       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS need (role, privilege, place)
-      JOIN pg_roles me ON me.rolname = current_user
+      CROSS JOIN (SELECT rolsuper, rolcreaterole, current_setting('server_version_num')::integer < 160000 AS is_before_16
+        FROM pg_roles WHERE rolname = current_user) AS me
       LEFT JOIN pg_roles r ON r.rolname = need.role
       ORDER BY need.place`,
     [NEEDS.map(({ role }) => role), NEEDS.map((need) => need.as)],

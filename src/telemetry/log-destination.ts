@@ -4,9 +4,11 @@
  * the process's end tried again for ever.
  */
 import { pino } from "pino";
+import { withinLimit } from "../shared/time-limit.ts";
 
 /** Bytes that wait while nothing can be written; further lines are lost. */
 const MOST_WAITING = 4 * 1024 * 1024;
+const LAST_LINES_MS = 1000;
 
 export type LogDestination = ReturnType<typeof pino.destination>;
 
@@ -33,4 +35,16 @@ export function openLogDestination(tellLost: (lines: number, why: Error) => void
     if (refused === null) flush();
   };
   return stream;
+}
+
+/** Before the process ends: until what was logged is written, or can't be, as where nobody reads any more. */
+export async function endLogDestination(stream: LogDestination): Promise<void> {
+  const written = new Promise<void>((resolve) => {
+    stream.once("close", resolve).once("error", () => resolve());
+  });
+  stream.end();
+  // What goes on beside the end may log still, which would be an error now.
+  stream.write = () => true;
+  await withinLimit(written, LAST_LINES_MS, () => new Error("nobody reads the log")).catch(() => undefined);
+  stream.flushSync = () => undefined;
 }

@@ -1,8 +1,9 @@
-import { pino, symbols, type Logger } from "pino";
-import { withinLimit } from "../shared/time-limit.ts";
-import { openLogDestination, type LogDestination } from "./log-destination.ts";
+import { pino, type Logger } from "pino";
+import { endLogDestination, openLogDestination, type LogDestination } from "./log-destination.ts";
 
 export type Log = Logger;
+
+const destinations = new WeakMap<Log, LogDestination>();
 
 /** An error without what libraries hang on it: PostgreSQL's `detail` quotes whole rows. */
 function describeError(error: unknown) {
@@ -40,28 +41,12 @@ export function makeLog(level: string): Log {
     },
     destination,
   );
+  destinations.set(log, destination);
   return log;
 }
 
-const LAST_LINES_MS = 1000;
-
-/**
- * Before the process ends: until what was logged is written, or can't be. At the process's end pino would try
- * for ever where nobody reads any more, and no signal would reach the process.
- */
+/** Before the process ends: its last lines have a second to be written. */
 export async function endLog(log: Log): Promise<void> {
-  const stream: unknown = Reflect.get(log, symbols.streamSym);
-  if (!isDestination(stream)) return;
-  const written = new Promise<void>((resolve) => {
-    stream.once("close", resolve).once("error", () => resolve());
-  });
-  stream.end();
-  // What goes on beside the end may log still, which would be an error now.
-  stream.write = () => true;
-  await withinLimit(written, LAST_LINES_MS, () => new Error("nobody reads the log")).catch(() => undefined);
-  stream.flushSync = () => undefined;
-}
-
-function isDestination(stream: unknown): stream is LogDestination {
-  return typeof stream === "object" && stream !== null && "flushSync" in stream && "once" in stream;
+  const destination = destinations.get(log);
+  if (destination !== undefined) await endLogDestination(destination);
 }
