@@ -107,7 +107,7 @@ describe("a server that is stopped", () => {
     await writePid(next.pid ?? 0);
     const file = join(cluster, "postmaster.pid");
     const ofNext = JSON.stringify(await readFile(file, "utf8"));
-    const { child } = await startStandIn(
+    const { child, ended } = await startStandIn(
       [],
       `process.once("SIGINT", () => {
         require("node:fs").writeFileSync(${JSON.stringify(file)}, ${ofNext});
@@ -116,6 +116,8 @@ describe("a server that is stopped", () => {
     );
     await writePid(child.pid ?? 0);
     await stopServer(cluster);
+    // The file is empty for a moment before it names the next one, and the stop is over by then.
+    await ended;
     assert.deepEqual([next.exitCode, next.signalCode], [null, null]);
     assert.equal(readState(cluster)?.pid, next.pid);
   });
