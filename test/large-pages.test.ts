@@ -50,7 +50,7 @@ async function endpointWithLog(rows: number, tenantId = "acme"): Promise<string>
   return endpoint.id;
 }
 
-const pathOf = (id: string) => `/api/webhooks/${id}/deliveries?limit=100`;
+const pathOf = (id: string, limit = 100) => `/api/webhooks/${id}/deliveries?limit=${limit}`;
 
 function serviceWith(httpLimits: { maxLogAnswers: number; logTurnTimeoutMs: number }) {
   return startTestService({ roles: ["api"], env, database, receiver, httpLimits });
@@ -146,7 +146,7 @@ describe("a page of 100 deliveries of 1 MiB each", () => {
     assert.ok(text === JSON.stringify({ deliveries: rows }));
     assert.equal(headers.get("content-type"), "application/json; charset=utf-8");
     assert.equal(headers.get("link"), null);
-    const part = await program.call("GET", pathOf(id).replace("100", "20"));
+    const part = await program.call("GET", pathOf(id, 20));
     assert.match(part.headers.get("link") ?? "", new RegExp(`before=${listed[19]?.id}>; rel="next"$`));
     assert.match(headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/);
 
