@@ -6,10 +6,8 @@ import { openApiClient, printingRefusals, readAnswer, URL_ARGUMENT, type ApiClie
 import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
 import { printable } from "./printable.ts";
-import { makeProgress } from "./progress.ts";
+import { searchPages, type SearchPage } from "./search-pages.ts";
 
-/** The most of a request. */
-const PAGE = 100;
 const MOST = 100_000;
 const LATER_MS = 1000;
 
@@ -65,7 +63,8 @@ export const deliveries = defineCommand({
           if (args[name] !== undefined) query.set(name, instantOf(`--${name}`, args[name]));
         const api = await openApiClient({ type: "user", tid: args.tenant, role: "member" }, args.url);
         if (args.id !== undefined) return await show(api, args.id);
-        const found = eachOf(api, query, { limit, isQuiet: args.json === true });
+        const isQuiet = args.json === true;
+        const found = searchPages(api, { path: "/api/deliveries", query, limit, read: readPage, isQuiet });
         if (args.json === true) return printJson(await Array.fromAsync(found));
         let count = 0;
         for await (const delivery of found) {
@@ -92,25 +91,9 @@ function printJson(value: unknown): void {
   console.log(printable(JSON.stringify(value, null, 2), "\n"));
 }
 
-/** A request looks at a part of the log: it is asked on until so many are found, or nothing older is left. */
-async function* eachOf(
-  api: ApiClient,
-  query: URLSearchParams,
-  { limit, isQuiet }: { limit: number; isQuiet: boolean },
-): AsyncGenerator<Listed> {
-  const progress = makeProgress(isQuiet);
-  for (let left = limit; left > 0;) {
-    query.set("limit", String(Math.min(left, PAGE)));
-    const { text, before } = await api.page(`/api/deliveries?${query.toString()}`);
-    const { deliveries: found, searched_to } = readAnswer(page, text);
-    if (found.length > 0) progress.end();
-    yield* found;
-    left -= found.length;
-    if (before === null) break;
-    if (found.length === 0) progress.show(`searched back to ${searched_to ?? before}`);
-    query.set("before", before);
-  }
-  progress.end();
+function readPage(text: string): SearchPage<Listed> {
+  const { deliveries: found, searched_to } = readAnswer(page, text);
+  return { found, searchedTo: searched_to };
 }
 
 function lineOf(delivery: Listed): string {

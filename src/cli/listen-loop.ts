@@ -8,7 +8,7 @@ import { isSuccess } from "../outbound/response.ts";
 import { pause } from "../shared/every.ts";
 import { ApiRefusalError, readAnswer, type ApiClient } from "./api-client.ts";
 import { NoAnswerError, StrangeAnswerError } from "./command-errors.ts";
-import { makeProgress } from "./progress.ts";
+import { searchPages, type SearchPage } from "./search-pages.ts";
 
 /** Postern asks for one, and never uses it: a temporary endpoint stays pull. */
 const UNUSED_URL = "https://example.com/listen";
@@ -163,7 +163,8 @@ async function sendPast(
     // An event has all of its versions.
     const [type = ""] = pattern.split("@");
     const query = new URLSearchParams(type === "*" ? {} : { type });
-    for (const id of await newestOf(signal, api, query, count)) newest.add(id);
+    const found = searchPages(api, { path: "/api/events", query, limit: count, read: readPage, signal });
+    for await (const id of found) newest.add(id);
   }
   // Ids sort as the times at which events were accepted.
   const chosen = [...newest].sort().slice(-count);
@@ -173,29 +174,9 @@ async function sendPast(
   }
 }
 
-/** A request looks at a part of the events: it is asked on until so many are found, or nothing older is left. */
-async function newestOf(
-  signal: AbortSignal,
-  api: ApiClient,
-  query: URLSearchParams,
-  count: number,
-): Promise<string[]> {
-  const progress = makeProgress(false);
-  const found: string[] = [];
-  try {
-    while (found.length < count && !signal.aborted) {
-      query.set("limit", String(count - found.length));
-      const { text, before } = await api.page(`/api/events?${query.toString()}`);
-      const { events, searched_to } = readAnswer(eventsAnswer, text);
-      found.push(...events.map(({ id }) => id));
-      if (before === null) break;
-      if (found.length < count) progress.show(`past events: searched back to ${searched_to ?? before}`);
-      query.set("before", before);
-    }
-    return found;
-  } finally {
-    progress.end();
-  }
+function readPage(text: string): SearchPage<string> {
+  const { events, searched_to } = readAnswer(eventsAnswer, text);
+  return { found: events.map(({ id }) => id), searchedTo: searched_to };
 }
 
 /** Or when nobody reads on what is printed: such a command would not end by itself. */
