@@ -12,7 +12,7 @@ const LIMIT_MS = 1_200_000;
 
 const GO_ENV = {
   ...process.env,
-  GOFLAGS: "-mod=mod",
+  GOFLAGS: `${process.env["GOFLAGS"] ?? ""} -mod=mod`,
   GOPROXY: "off",
   GOTOOLCHAIN: "local",
   CGO_ENABLED: "0",
