@@ -1,7 +1,7 @@
 /** A file of an archive on its way: what is said of it is true of its bytes. */
 import assert from "node:assert/strict";
-import { createHash, randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import fs, { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,6 +110,7 @@ describe("a staged file", () => {
 });
 
 const disk = await mountSmallDisk(1);
+const SLOW_DISK_MS = 20;
 
 describe(
   "a file for which the disk has no room",
@@ -122,6 +123,20 @@ describe(
       const file = openPartFile(place, { id: randomUUID(), path: "a/b.txt" });
       await file.write(Buffer.alloc(2_000_000, "x"));
       await assert.rejects(file.finish(), { code: "ENOSPC" });
+      await file.discard();
+      assert.deepEqual(await readdir(disk?.folder ?? ""), []);
+    });
+
+    it("ends a write that waits for a slow disk to take what came before", async (test) => {
+      for (const name of ["write", "writev"] as const) {
+        const now = fs[name];
+        // So that the next bytes are deflated, and wait, before the disk refuses these.
+        test.mock.method(fs, name, (...args: unknown[]) =>
+          setTimeout(() => Reflect.apply(now, fs, args), SLOW_DISK_MS),
+        );
+      }
+      const file = openPartFile(join(disk?.folder ?? "", "part"), { id: randomUUID(), path: "a/b.txt" });
+      await assert.rejects(file.write(randomBytes(4_000_000)), { code: "ENOSPC" });
       await file.discard();
       assert.deepEqual(await readdir(disk?.folder ?? ""), []);
     });

@@ -53,8 +53,9 @@ export function openPartFile(place: string, { id, path }: Pick<StagedFile, "id" 
   const hash = createHash("sha256");
   const deflate = createDeflateRaw({ level: LEVEL });
   const written = pipeline(deflate, createWriteStream(place, { flags: "wx", mode: 0o600, flush: true }));
-  // The next waiter gets the error.
-  written.catch(() => undefined);
+  let waiting: PromiseWithResolvers<void> | null = null;
+  // A write that waits for room ends with the stream, which says nothing of it. Without one the next waiter gets the error.
+  written.catch((error: unknown) => waiting?.reject(error));
   const scratch = new Uint8Array(ENCODE_BYTES);
   let size = 0;
   let crc = 0;
@@ -63,10 +64,10 @@ export function openPartFile(place: string, { id, path }: Pick<StagedFile, "id" 
     size += bytes.length;
     crc = crc32(bytes, crc);
     hash.update(bytes);
-    const { promise: taken, resolve, reject } = Promise.withResolvers<void>();
-    deflate.write(bytes, (error) => (error ? reject(error) : resolve()));
+    const taken = (waiting = Promise.withResolvers<void>());
+    deflate.write(bytes, (error) => (error ? taken.reject(error) : taken.resolve()));
     try {
-      await taken;
+      await taken.promise;
     } catch (error) {
       // What the disk said, where it said something.
       await written;
