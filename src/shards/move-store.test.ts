@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
+import { rowsReadBy } from "../../test/support/rows-read.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { inTransaction } from "../database/transaction.ts";
@@ -328,4 +329,16 @@ it("finds, measures and deletes a tenant's rows, but for what is on its way, and
   const left = ["deliveries", "dispatches", "endpoints", "events", "handovers", "outbox", "replays"];
   assert.deepEqual(await findTablesWithRows(pool, acme.tenantId, left), ["handovers", "outbox"]);
   assert.deepEqual(await measureRows(pool, globex.tenantId, tables), others);
+});
+
+it("deletes a tenant's rows without reading the events and attempts of others", async () => {
+  const { acme, globex, pool } = seeded;
+  await sql(
+    `INSERT INTO postern.events (id, tenant_id, type, body, dispatch_count)
+      SELECT postern.uuid_v7(), $1, 'invoice.paid', '{}', 0 FROM generate_series(1, 20000)`,
+    globex.tenantId,
+  );
+  await sql("ANALYZE postern.events");
+  const rows = await rowsReadBy(pool, (db) => deleteTenantRows(db, acme.tenantId, () => undefined));
+  assert.ok(rows < 1000, `${rows} rows were read`);
 });

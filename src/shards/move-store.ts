@@ -300,15 +300,18 @@ export async function deleteTenantRows(
   tenantId: TenantId,
   told: (count: number) => void,
 ): Promise<void> {
-  const { rows: places } = await db.query<{ place: string }>(
-    /* sql */ `SELECT place::text AS place FROM postern.tables_of_tenants() WHERE name NOT IN ('outbox', 'handovers')`,
-  );
+  // Of the audit log all goes, also what an erasure leaves.
+  const { rows: places } = await db.query<{
+    place: string;
+    matches: string;
+  }>(/* sql */ `SELECT place::text AS place, CASE name WHEN 'audit_log' THEN 'tenant_id = $1' ELSE matches END AS matches
+      FROM postern.tables_of_tenants() WHERE name NOT IN ('outbox', 'handovers')`);
   let count = 0;
-  for (const { place } of places) {
+  for (const { place, matches } of places) {
     for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE;) {
-      // The name is the catalog's own, quoted where it must be.
+      // Both are the catalog's own, quoted where they must be.
       const { rowCount } = await db.query(
-        /* sql */ `DELETE FROM ${place} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${place} WHERE tenant_id = $1 LIMIT $2))`,
+        /* sql */ `DELETE FROM ${place} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${place} WHERE ${matches} LIMIT $2))`,
         [tenantId, DELETED_AT_ONCE],
       );
       deleted = rowCount ?? 0;

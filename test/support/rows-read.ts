@@ -21,7 +21,8 @@ export async function rowsReadBy(pool: Pool, run: (db: Db) => Promise<unknown>):
     let rows = 0;
     for (const { text, values } of await statementsOf(client, run)) {
       await client.query(`PREPARE asked AS ${text}`);
-      const call = `EXECUTE asked (${values.map(literal).join(", ")})`;
+      const given = values.map(literal).join(", ");
+      const call = given === "" ? "EXECUTE asked" : `EXECUTE asked (${given})`;
       const explained = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${call}`);
       await client.query("DEALLOCATE asked");
       rows += rowsOf(answer.parse(explained.rows)[0]["QUERY PLAN"][0].Plan, false);
