@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chown, type FileHandle, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,7 +18,8 @@ export type ServerState = { pid: number; port: number; ready: boolean };
 
 const MAJOR = "18";
 const LOG_LIMIT_BYTES = 4 * 1024 * 1024;
-const START_LIMIT_MS = 60_000;
+/** How long a server that is not ready may log nothing. Of its recovery from a crash PostgreSQL tells every 10 s, and that may take minutes. */
+const SILENT_LIMIT_MS = 60_000;
 const POLL_MS = 20;
 /** How long a start waits for the sessions of a server that was killed: each looks for it once it has something to say. */
 const SESSIONS_LIMIT_MS = 30_000;
@@ -174,7 +175,7 @@ async function launch(
     };
     child.once("error", failure.reject);
     child.once("exit", onExit);
-    await Promise.race([untilReady(cluster, child), failure.promise]);
+    await Promise.race([untilReady(cluster, child, { log, logPath, from }), failure.promise]);
     // Once it runs, its end is no failed start, and its log may be gone by then.
     child.off("exit", onExit);
     child.unref();
@@ -208,14 +209,26 @@ function spawnWatchdog(script: string, args: readonly string[]): ChildProcess {
   return watchdog;
 }
 
-async function untilReady(cluster: string, child: ChildProcess): Promise<void> {
-  const deadline = performance.now() + START_LIMIT_MS;
+/** Killed in the middle of its recovery, a server would begin that anew at each start, and never come to its end. */
+async function untilReady(
+  cluster: string,
+  child: ChildProcess,
+  { log, logPath, from }: { log: FileHandle; logPath: string; from: number },
+): Promise<void> {
+  let logged = from;
+  let deadline = performance.now() + SILENT_LIMIT_MS;
   while (child.exitCode === null && child.signalCode === null) {
     const state = readState(cluster);
     if (state?.ready === true && state.pid === child.pid) return;
-    if (performance.now() > deadline) {
+    const now = performance.now();
+    const { size } = await log.stat();
+    if (size !== logged) deadline = now + SILENT_LIMIT_MS;
+    logged = size;
+    if (now > deadline) {
       child.kill("SIGKILL");
-      throw new Error(`The embedded database was not ready within ${START_LIMIT_MS / 1000} s and was ended.`);
+      throw new Error(
+        `The embedded database was not ready, logged nothing for ${SILENT_LIMIT_MS / 1000} s, and was ended. Its log says:\n${tail(logPath, from)}`,
+      );
     }
     await sleep(POLL_MS);
   }

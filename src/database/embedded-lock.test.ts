@@ -28,7 +28,7 @@ describe("a lock on a folder", () => {
   it("waits for a process that runs, takes the lock of one that is gone, and leaves no file behind", async () => {
     await withFileLock(path, 1000, async () => {
       await assert.rejects(withFileLock(path, 0, refused), {
-        message: `Another process is starting the embedded database and did not finish in 0 s. Stop the process that ${path} names, or delete that file if no such process runs.`,
+        message: `Another process is starting the embedded database and did not finish in 0 s. After a crash that may take minutes: see server.log, and start again then. Otherwise stop the process that ${path} names, or delete that file if no such process runs.`,
       });
       assert.deepEqual(await files(), ["start.lock"]);
     });

@@ -26,7 +26,8 @@ export async function withFileLock<T>(path: string, timeoutMs: number, work: () 
     if (performance.now() > deadline) {
       throw new Error(
         `Another process is starting the embedded database and did not finish in ${timeoutMs / 1000} s. ` +
-          `Stop the process that ${path} names, or delete that file if no such process runs.`,
+          `After a crash that may take minutes: see server.log, and start again then. ` +
+          `Otherwise stop the process that ${path} names, or delete that file if no such process runs.`,
       );
     }
     await sleep(POLL_MS);

@@ -67,6 +67,11 @@ const SERVER = `#!${process.execPath}
   const lines = [process.pid, cluster, "1769853600", "5999", "", "127.0.0.1", "  1 2", "ready   ", ""];
   require("node:fs").writeFileSync(cluster + "/postmaster.pid", lines.join("\\n"));
   setInterval(() => undefined, 1000);`;
+/** Says five times how far it is, and then as above. */
+const RECOVERING_SERVER = SERVER.replace(
+  'console.log("it starts");',
+  "for (let n = 0; n < 5; n++) { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50); console.log(n); }",
+);
 /** Runs, and has not written its file yet. */
 const NAMELESS_SERVER = `#!${process.execPath}
   console.log(process.pid);
@@ -115,14 +120,24 @@ describe("a server that starts", () => {
     assert.equal(await triesMade(), 1);
   });
 
+  it("is waited for as long as its log tells that it recovers from a crash", async (test) => {
+    const log = join(dirname(cluster), "server.log");
+    const lines = () => (existsSync(log) ? readFileSync(log, "utf8").split("\n").length - 1 : 0);
+    test.mock.method(performance, "now", () => lines() * 50_000);
+    const child = await start(RECOVERING_SERVER);
+    assert.equal(readState(cluster)?.pid, child.pid);
+    assert.equal(lines(), 5);
+  });
+
   it("is ended where it is not ready in time", async (test) => {
     const pidFile = join(dirname(cluster), "pid");
     let nowMs = 0;
     test.mock.method(performance, "now", () => (existsSync(pidFile) ? (nowMs += 60_001) : nowMs));
     // Whoever sees the file sees the id in it.
-    const script = `echo $$ > "${pidFile}.new"; mv "${pidFile}.new" "${pidFile}"; exec sleep 60`;
+    const script = `echo "it waits"; echo $$ > "${pidFile}.new"; mv "${pidFile}.new" "${pidFile}"; exec sleep 60`;
     await assert.rejects(start(shell(script)), {
-      message: "The embedded database was not ready within 60 s and was ended.",
+      message:
+        "The embedded database was not ready, logged nothing for 60 s, and was ended. Its log says:\nit waits",
     });
     const pid = Number(await readFile(pidFile, "utf8"));
     while (runs(pid)) await new Promise(setImmediate);
