@@ -79,6 +79,7 @@ describe("a delivery that comes", () => {
     endpoint_id: "e1",
     status: "failed",
     event_type: "invoice.paid",
+    event_version: 2,
     event_id: "v1",
     error: null,
     response_status: 503,
@@ -91,6 +92,7 @@ describe("a delivery that comes", () => {
       [{ status: "failed" }, { status: "delivered" }],
       [{ event: "v1" }, { event: "v2" }],
       [{ type: "invoice.paid" }, { type: "invoice" }],
+      [{ type: "invoice.paid@2" }, { type: "invoice.paid@1" }],
       [{ type: "invoice.*" }, { type: "inv.*" }],
       [{ cause: "http_503" }, { cause: "http_50" }],
       [{ cause: "http_5xx" }, { cause: "http_4xx" }],
@@ -134,5 +136,6 @@ describe("the export of what the log shows", () => {
     const expected = { open: "new", ...narrowed, range: "24h" };
     assert.deepEqual(exportAt({ ...search, status: "pending" }), expected);
     assert.deepEqual(exportAt({ ...search, status: "test" }), { ...expected, status: "test" });
+    assert.deepEqual(exportAt({ type: "a.b@2" }), { open: "new", type: "a.b", range: "24h" });
   });
 });

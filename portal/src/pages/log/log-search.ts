@@ -82,7 +82,8 @@ export function exportOf(
   return {
     open: "new" as const,
     ...(endpoint !== undefined && { endpoint }),
-    ...(type !== undefined && { type }),
+    // All of its versions.
+    ...(type !== undefined && { type: type.replace(/@.*/, "") }),
     ...(status !== undefined && status !== "pending" && { status }),
     ...(own === undefined && range !== "1h"
       ? { range }
@@ -99,6 +100,7 @@ type Row = {
   endpoint_id: string;
   status: string;
   event_type: string;
+  event_version: number;
   event_id: string | null;
   error: string | null;
   response_status: number | null;
@@ -111,13 +113,15 @@ export function isWanted(row: Row, { endpoint, status, type, cause, event, q }: 
     (endpoint === undefined || row.endpoint_id === endpoint) &&
     (status === undefined || row.status === status) &&
     (event === undefined || row.event_id === event) &&
-    (type === undefined || isOfType(row.event_type, type)) &&
+    (type === undefined || isOfType(row, type)) &&
     (cause === undefined || hasCause(row, cause))
   );
 }
 
-function isOfType(type: string, wanted: string): boolean {
-  return wanted.endsWith(".*") ? type.startsWith(wanted.slice(0, -1)) : type === wanted;
+/** Of the type, of the types below a prefix, or of one version as `invoice.paid@2`. */
+function isOfType({ event_type: type, event_version: version }: Row, wanted: string): boolean {
+  if (wanted.endsWith(".*")) return type.startsWith(wanted.slice(0, -1));
+  return wanted === type || wanted === `${type}@${version}`;
 }
 
 function hasCause({ error, response_status: status }: Row, cause: string): boolean {
