@@ -3,10 +3,12 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import {
+  chmod,
   mkdir,
   mkdtemp,
   open,
   readdir,
+  readFile,
   rename,
   rm,
   stat,
@@ -36,6 +38,9 @@ import { placeExclusively } from "./directory-files.ts";
 import { servedEndpoint } from "./open-bucket.ts";
 
 const KEY = randomBytes(32);
+const SIZE = 8 * 1024 * 1024;
+const LINUX = { skip: process.platform !== "linux" && "only Linux counts the bytes that a process reads" };
+const bytesRead = async () => Number(/^rchar: ([0-9]+)$/m.exec(await readFile("/proc/self/io", "utf8"))?.[1]);
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
 describeBucketContract("a folder as a bucket", serveFolder);
@@ -108,6 +113,19 @@ describe("a folder as a bucket, on disk", () => {
     const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
     assert.ok(head.found);
     assert.equal(head.sha256, sha256(Buffer.from("forged bytes")));
+  });
+
+  it("reads an object once for all who ask for it before its bytes are known", LINUX, async () => {
+    const { key, versionId } = await put("x".repeat(SIZE));
+    const link = await linkTo(key, versionId);
+    // As after a start: that its bytes were read is known by their time of change too.
+    await chmod(served.placeOf(key), 0o400);
+    const before = await bytesRead();
+    const asked = Array.from({ length: 8 }, (_, n) => fetch(link, { headers: { range: `bytes=${n}-${n}` } }));
+    const answers = await Promise.all(asked.map(async (answer) => (await answer).text()));
+    assert.deepEqual(answers, Array(8).fill("x"));
+    const read = (await bytesRead()) - before;
+    assert.ok(read < 2 * SIZE, `${read} bytes were read`);
   });
 
   it("keeps no file open whose bytes are not those asked for", async () => {

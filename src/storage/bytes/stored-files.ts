@@ -36,6 +36,8 @@ export class StoredFiles {
   readonly #folders: { root: string; objects: string; digests: string; uploads: string };
   /** Files whose bytes this process has read, by what changes when anyone writes to them. */
   readonly #verified = new LRUCache<string, string>({ max: VERIFIED_FILES });
+  /** Files whose bytes are being read, for who asks meanwhile: a large one is downloaded in several parts at once. */
+  readonly #reading = new Map<string, Promise<string>>();
   #prepared: Promise<void> | null = null;
 
   constructor(root: string) {
@@ -74,8 +76,7 @@ export class StoredFiles {
     if (file === null) return null;
     try {
       const identity = identityOf(await file.stat({ bigint: true }));
-      const sha256 = this.#verified.get(identity) ?? (await digestOf(file));
-      this.#verified.set(identity, sha256);
+      const sha256 = this.#verified.get(identity) ?? (await this.#digestOf(identity, file));
       if (sha256 === versionId) return file;
     } catch (error) {
       await file.close();
@@ -115,10 +116,21 @@ export class StoredFiles {
   }
 
   async #digestAnew(key: string, file: FileHandle, stats: BigIntStats): Promise<string> {
-    const sha256 = await digestOf(file);
-    this.#verified.set(identityOf(stats), sha256);
+    const sha256 = await this.#digestOf(identityOf(stats), file);
     await this.#writeNote(key, { size: String(stats.size), mtime_ns: String(stats.mtimeNs), sha256 });
     return sha256;
+  }
+
+  async #digestOf(identity: string, file: FileHandle): Promise<string> {
+    const reading = this.#reading.get(identity) ?? digestOf(file);
+    this.#reading.set(identity, reading);
+    try {
+      const sha256 = await reading;
+      this.#verified.set(identity, sha256);
+      return sha256;
+    } finally {
+      this.#reading.delete(identity);
+    }
   }
 
   /** Without a note the file is read again: that one cannot be written is no reason to fail. */
