@@ -8,7 +8,9 @@ import { after, before, describe, it } from "node:test";
 import * as z from "zod";
 import { createPool } from "../src/database/pool.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
+import { OTHER_OWNER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
+import { clientOf } from "./support/pull.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
@@ -61,6 +63,22 @@ describe("postern.publish", () => {
     assert.equal(new Date(sent.created_at).toISOString(), sent.created_at);
     await eventually(
       async () => (await listDeliveries(service, endpointId, `?event_id=${id}&status=delivered`))[0],
+    );
+  });
+
+  it("gives events in the order in which one transaction published them", async () => {
+    const input = { url: service.receiver.url, mode: "pull" };
+    const { endpoint } = await createEndpoint(service, input, { as: OTHER_OWNER });
+    const client = clientOf(service, endpoint.id, OTHER_OWNER);
+    const numbers = Array.from({ length: 20 }, (_, n) => n);
+    await service.database.pool.query(
+      "SELECT postern.publish('globex', 'order.placed', jsonb_build_object('n', n)) FROM unnest($1::int[]) AS n",
+      [numbers],
+    );
+    const { events } = await client.lease({ wait_s: 30 });
+    assert.deepEqual(
+      events.map(({ body }) => JSON.parse(body).data.n),
+      numbers,
     );
   });
 
