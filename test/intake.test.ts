@@ -65,6 +65,22 @@ describe("the intake", { skip }, () => {
     await eventually(async () => (await cluster.messages()) === 0);
   });
 
+  it("makes up for the database in a process that serves the API, and in no mere worker", async (test) => {
+    const alone = async (role: "api" | "worker") => {
+      const { env, receiver } = service;
+      const one = await startTestService({ database: service.database, receiver, env, roles: [role] });
+      test.after(() => one.stop());
+      return one;
+    };
+    const processes = [await alone("api"), await alone("worker")];
+    const statuses = () =>
+      Promise.all(processes.map(async (one) => (await one.call("GET", "/ready", { as: null })).status));
+    assert.deepEqual(await statuses(), [200, 200]);
+    proxy.pause();
+    const whileAway = await statuses().finally(() => proxy.resume());
+    assert.deepEqual(whileAway, [200, 503]);
+  });
+
   it("delivers each digit of an event, as without an intake", async () => {
     const raw = '{"type":"invoice.paid","data":{"amount":12345678901234567890.12}}';
     const answer = await service.call("POST", "/api/events", { as: PRODUCER, raw });
