@@ -153,6 +153,16 @@ describe("a link", () => {
     const lost = await store("available");
     await bucket.deleteVersion({ key: lost.key, versionId: lost.version_id });
     await assert.rejects(issue(READER, asked(lost)), refused("not_available"));
+    const other = await store("available");
+    await database.pool.query("UPDATE postern.stored_objects SET size = size + 1 WHERE id = $1", [other.id]);
+    await assert.rejects(issue(READER, asked(other)), refused("not_available"));
+    // Less than a second is left of it, which no link can last.
+    const last = await store("available");
+    const deadline = "date_trunc('second', clock_timestamp()) + interval '999 ms'";
+    await database.pool.query(`UPDATE postern.stored_objects SET deadline = ${deadline} WHERE id = $1`, [
+      last.id,
+    ]);
+    await assert.rejects(issue(READER, asked(last)), refused("gone"));
     assert.deepEqual(await audited(), []);
     assert.equal((await database.pool.query("SELECT FROM postern.storage_grants")).rowCount, 0);
   });
