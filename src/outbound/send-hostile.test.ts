@@ -183,9 +183,11 @@ describe("a receiver that hangs up", () => {
 
   it("from all idle connections gets the request on a new one too, not on another that is idle", async (test) => {
     let answers: (() => void)[] = [];
+    const taken: number[] = [];
     const receiver = await startRawReceiver((socket, index) => {
       let count = 0;
       socket.on("data", () => {
+        taken.push(index);
         if (index < 2 && count++ === 1) socket.destroy();
         else answers.push(() => socket.write(`${OK}Content-Length: 0\r\n\r\n`));
         if (answers.length < 2 && receiver.connectionCount() < 3) return;
@@ -199,6 +201,8 @@ describe("a receiver that hangs up", () => {
     equal(both.map(brief).join(), "200,200");
     equal(brief(await post(sender, receiver.url)), "200");
     equal(receiver.connectionCount(), 3);
+    // The second of those that were idle got nothing more.
+    equal(taken.length, 4, taken.join());
   });
 
   it("from every connection is tried on one new connection only", async (test) => {
