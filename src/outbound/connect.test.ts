@@ -156,4 +156,28 @@ describe("a host of several addresses", () => {
     await rejects(dial({ host: "several.example", port: address.port }), { reason: "tls" });
     ok(reached.has(addresses.at(-1)));
   });
+
+  it("gives the last all the time that is left", { skip, timeout: 10_000 }, async (test) => {
+    const server = createTcpServer((socket) => void socket.destroy());
+    server.listen(0, "127.0.0.3");
+    await once(server, "listening");
+    test.after(() => server.close());
+    const address = server.address();
+    ok(typeof address === "object" && address !== null);
+    let nowMs = 1000;
+    test.mock.method(performance, "now", () => nowMs);
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    /** Behind what is begun without I/O, and before any I/O. */
+    const pass = async (ms: number): Promise<void> => {
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      nowMs += ms;
+      test.mock.timers.tick(ms);
+    };
+    const pin = async () => {
+      void pass(3000).then(() => pass(2999));
+      return { kind: "pinned" as const, addresses: ["127.0.0.2", "127.0.0.3"] };
+    };
+    const dial = makeDial({ guard: { pin }, connectTimeoutMs: 6000 });
+    await rejects(dial({ host: "several.example", port: address.port }), { reason: "tls" });
+  });
 });
