@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
+import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
-import { migrateDatabase, openDatabase, withDatabases } from "./databases.ts";
+import { loadMigrations, migrateDatabase, openDatabase, withDatabases } from "./databases.ts";
 
 const LONG_MS = 60_000;
 
@@ -92,5 +94,21 @@ describe("several databases of a start", () => {
       /^Error: no$/,
     );
     await assert.rejects(async () => kept?.query("SELECT"), /after calling end/);
+  });
+});
+
+describe("the migrations of a command", () => {
+  it("are missing where their folder is, and no other fault of them is told as that", async () => {
+    const folder = temporaryPath("migrations");
+    await assert.rejects(loadMigrations(folder), {
+      name: "NoMigrationsError",
+      message: `${folder} is missing`,
+    });
+    await mkdir(folder);
+    await writeFile(join(folder, "endpoints.sql"), "SELECT 1;");
+    await assert.rejects(loadMigrations(folder), {
+      name: "Error",
+      message: /endpoints\.sql is not named like/,
+    });
   });
 });

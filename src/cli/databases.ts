@@ -55,10 +55,10 @@ export async function openDatabase(config: DatabasePlace, log: Log): Promise<Run
   });
 }
 
-export async function loadMigrations(): Promise<Migration[]> {
-  return readMigrations(MIGRATIONS_FOLDER).catch((error: unknown) => {
+export async function loadMigrations(folder = MIGRATIONS_FOLDER): Promise<Migration[]> {
+  return readMigrations(folder).catch((error: unknown) => {
     if (codeOf(error) !== "ENOENT") throw error;
-    throw new NoMigrationsError(`${MIGRATIONS_FOLDER} is missing`, { cause: error });
+    throw new NoMigrationsError(`${folder} is missing`, { cause: error });
   });
 }
 
