@@ -14,7 +14,7 @@ import { makeDirectoryBucket } from "../bytes/directory-bucket.ts";
 import { makeLinkSigner } from "../bytes/file-links.ts";
 import { describeTrial, makeLinkProbes, type LinkProbes } from "./link-probes.ts";
 import type { StoredObject } from "../rules/stored-object.ts";
-import { REQUIRED_PROBES } from "../rules/validate-delivery.ts";
+import { probeName, REQUIRED_PROBES } from "../rules/validate-delivery.ts";
 
 const signer = makeLinkSigner([randomBytes(32)]);
 let database: TestDatabase;
@@ -151,6 +151,15 @@ describe("a trial of links", () => {
     assert.match(text, /unsigned_get was answered 200 instead of 403/);
     assert.match(text, /tampered_get was answered 200 instead of 403/);
     assert.equal(text.match(/the bucket must not be public/g)?.length, 1);
+  });
+
+  it("says of each failure what to do: of links that fail, of what is open to others, of another tenant's eyes", () => {
+    for (const probe of probeName.options) {
+      const remedy =
+        REQUIRED_PROBES[probe] < 300 ? /^set this machine's clock right, / : /^the bucket must not /;
+      const expected = probe === "foreign_tenant_api" ? /^the database shows a tenant another's / : remedy;
+      assert.match(describeTrial([], [probe]), expected, probe);
+    }
   });
 
   it("follows no store that leads elsewhere: what is answered there is not its own answer", async () => {
