@@ -255,6 +255,7 @@ const asOwner: Record<string, (db: Db) => Promise<unknown>> = {
     return reseal.replaceSealed(db, [{ old, secret, previousSecret: null, sealedHeaders: null }]);
   },
   clearEndedGraces: (db) => reseal.clearEndedGraces(db),
+  forgetSealedBy: (db) => reseal.forgetSealedBy(db, "00000000", 5),
   ...demoQueries.asOwner,
 };
 

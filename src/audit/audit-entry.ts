@@ -22,6 +22,7 @@ export const AUDIT_ACTIONS = [
   "access.refused",
   "keys.rotation_started",
   "keys.rotated",
+  "keys.forgotten",
   "export.requested",
   "artifact.download_granted",
   "artifact.erased",

@@ -1,7 +1,8 @@
 import { defineCommand } from "citty";
 import type { Db } from "../database/pool.ts";
-import { changeKeys, readKeyUse, type KeyChange, type KeyUse } from "../endpoints/change-keys.ts";
+import { changeKeys, forgetKey, readKeyUse, type KeyChange, type KeyUse } from "../endpoints/change-keys.ts";
 import { readMark } from "../shards/join-store.ts";
+import { ConfigError } from "../shared/config-error.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { withClearErrors } from "./command.ts";
 import { asOwner } from "./owner.ts";
@@ -43,9 +44,44 @@ const status = defineCommand({
     ),
 });
 
+const forget = defineCommand({
+  meta: {
+    name: "forget",
+    description: "Give up a key that is lost, so that Postern starts without it",
+  },
+  args: {
+    key: { type: "positional", required: true, description: "The key's id, as `keys status` shows it" },
+  },
+  run: ({ args: { key } }) =>
+    withClearErrors(() =>
+      asOwner("keys forget", async (db, config) => {
+        const box = makeSecretBox(config.encryptionKeys);
+        if (box.holds(key))
+          throw new ConfigError(`INTEGRATION_ENCRYPTION_KEY has the key ${key}: it is not lost`);
+        const use = await readKeyUse(db, box);
+        if (!use.some(({ keyId, place }) => keyId === key && place === "missing"))
+          throw new ConfigError(
+            `no secret waits for a key ${key}: \`postern keys status\` shows those there are`,
+          );
+        let endpoints = 0;
+        const left = await forgetKey(db, key, ({ tenantId, endpointId }) => {
+          endpoints++;
+          console.log(`${tenantId}  ${endpointId}`);
+        });
+        console.log(`${endpoints} endpoints get no requests until ${NEXT}`);
+        if (left === 0) return;
+        console.log(`${left} secrets were locked, or their tenants are being moved: run this again.`);
+        process.exitCode = 1;
+      }),
+    ),
+});
+
+const NEXT =
+  "their secret is rotated and their masked headers are given again, or the key is found and added behind a comma.";
+
 export const keys = defineCommand({
   meta: { name: "keys", description: "The keys that encrypt stored secrets" },
-  subCommands: { rotate, status },
+  subCommands: { rotate, status, forget },
 });
 
 /** Then the other shards, which this command does not see, may need a key. */
@@ -73,11 +109,12 @@ function printKeys(uses: readonly KeyUse[], isOfSeveral: boolean): void {
 function meaningOf({ place, secrets }: KeyUse, isOfSeveral: boolean): string {
   if (place === "first") return "first key: encrypts";
   if (place === "missing") return "not in INTEGRATION_ENCRYPTION_KEY: add it behind a comma";
+  if (place === "forgotten") return "lost: wait for new secrets and headers, or for the key";
   if (secrets > 0) return "still needed to decrypt";
   const removed = "may be removed from INTEGRATION_ENCRYPTION_KEY";
   return isOfSeveral ? `not needed in this shard: ${removed} when no shard needs it` : removed;
 }
 
 function isStillNeeded({ place, secrets }: KeyUse): boolean {
-  return place !== "first" && secrets > 0;
+  return place !== "first" && place !== "forgotten" && secrets > 0;
 }

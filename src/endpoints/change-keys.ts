@@ -9,10 +9,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { NO_REQUEST, OPERATOR, type NewAuditEntry } from "../audit/audit-entry.ts";
 import { recordDone } from "../audit/audit.ts";
 import type { Db } from "../database/pool.ts";
+import type { EndpointKey } from "../shared/id.ts";
 import { SecretBoxError, type SecretBox } from "../shared/secret-box.ts";
 import {
   clearEndedGraces,
   countSecretsByKey,
+  forgetSealedBy,
   listSealedOtherwise,
   replaceSealed,
   type SealedSecrets,
@@ -27,8 +29,8 @@ const ROUND_PAUSE_MS = 250;
 
 export type KeyUse = {
   keyId: string;
-  /** `first` seals, `former` only opens, `missing` is not in the ring. */
-  place: "first" | "former" | "missing";
+  /** `first` seals, `former` only opens, `missing` is not in the ring, `forgotten` neither, and given up as lost. */
+  place: "first" | "former" | "missing" | "forgotten";
   secrets: number;
 };
 
@@ -39,17 +41,43 @@ export type KeyChange = {
   keys: KeyUse[];
 };
 
-/** The ring's keys in its order, then missing keys, each with the number of live secrets under it. */
+/** The ring's keys in its order, then missing and forgotten keys, each with the number of live secrets under it. */
 export async function readKeyUse(db: Db, box: SecretBox): Promise<KeyUse[]> {
-  const counts = new Map((await countSecretsByKey(db)).map(({ keyId, count }) => [keyId, count]));
+  const counts = await countSecretsByKey(db);
   const [first, ...former] = box.keyIds;
-  const missing = [...counts.keys()].filter((keyId) => !box.holds(keyId));
-  const use = (place: KeyUse["place"]) => (keyId: string) => ({
-    keyId,
-    place,
-    secrets: counts.get(keyId) ?? 0,
-  });
-  return [use("first")(first), ...former.map(use("former")), ...missing.map(use("missing"))];
+  const held = (place: KeyUse["place"]) => (keyId: string) => {
+    // What was forgotten opens with its key.
+    const under = counts.filter((one) => one.keyId === keyId).map(({ count }) => count);
+    return { keyId, place, secrets: under.reduce((sum, count) => sum + count, 0) };
+  };
+  const others = counts
+    .filter(({ keyId }) => !box.holds(keyId))
+    .map(({ keyId, isForgotten, count }): KeyUse => {
+      return { keyId, place: isForgotten ? "forgotten" : "missing", secrets: count };
+    });
+  return [held("first")(first), ...former.map(held("former")), ...others];
+}
+
+/** Gives up what a lost key has sealed. `onForgotten` is told of each endpoint; answers how many secrets are left. `db` with the owner's rights. */
+export async function forgetKey(
+  db: Db,
+  keyId: string,
+  onForgotten: (endpoint: EndpointKey) => void,
+): Promise<number> {
+  const secretsLeft = async () =>
+    (await countSecretsByKey(db)).find((one) => one.keyId === keyId && !one.isForgotten)?.count ?? 0;
+  let left = await secretsLeft();
+  // Told first: a run that is killed in the middle has no other entry.
+  if (left > 0) await recordByOperator(db, "keys.forgotten", { key: keyId, secrets: left });
+  for (let round = 0; left > 0 && round < ROUNDS; round++) {
+    if (round > 0) await delay(ROUND_PAUSE_MS);
+    for (let batch = [...(await forgetSealedBy(db, keyId, BATCH))]; batch.length > 0;) {
+      for (const endpoint of batch) onForgotten(endpoint);
+      batch = await forgetSealedBy(db, keyId, BATCH);
+    }
+    left = await secretsLeft();
+  }
+  return left;
 }
 
 /** Seals anew what is under another key than the first. `db` with the owner's rights. */
@@ -61,7 +89,7 @@ export async function changeKeys(
   await clearEndedGraces(db);
   const before = await readKeyUse(db, box);
   // Told first: a run that is killed after its last batch has no other entry.
-  if (before.some(({ place, secrets }) => place !== "first" && secrets > 0)) {
+  if (before.some(({ place, secrets }) => !["first", "forgotten"].includes(place) && secrets > 0)) {
     await recordByOperator(db, "keys.rotation_started", { secrets_by_key: byKey(before) });
   }
   const failures = new Map<string, string>();
@@ -104,13 +132,22 @@ async function changeOnce(
 }
 
 function reseal(box: SecretBox, old: SealedSecrets, failures: Map<string, string>) {
-  const again = (sealed: Buffer) => sealSigningSecret(box, openSigningSecret(box, sealed, old), old);
+  // What is lost stays: the rest no longer needs the former keys then.
+  const anew = (sealed: Buffer, seal: (sealed: Buffer) => Buffer) =>
+    box.isLost(sealed) ? sealed : seal(sealed);
+  const secretAnew = (sealed: Buffer) =>
+    anew(sealed, () => sealSigningSecret(box, openSigningSecret(box, sealed, old), old));
   try {
-    const previousSecret = old.previousSecret === null ? null : again(old.previousSecret);
-    const sealedHeaders = old.sealedHeaders === null ? null : resealHeaders(box, old.sealedHeaders, old);
-    const resealed = { old, secret: again(old.secret), previousSecret, sealedHeaders };
+    const previousSecret = old.previousSecret === null ? null : secretAnew(old.previousSecret);
+    const sealedHeaders =
+      old.sealedHeaders === null
+        ? null
+        : anew(old.sealedHeaders, (sealed) => resealHeaders(box, sealed, old));
+    const secret = secretAnew(old.secret);
     failures.delete(old.endpointId);
-    return resealed;
+    const isSame =
+      secret === old.secret && previousSecret === old.previousSecret && sealedHeaders === old.sealedHeaders;
+    return isSame ? null : { old, secret, previousSecret, sealedHeaders };
   } catch (error) {
     if (!(error instanceof SecretBoxError)) throw error;
     failures.set(old.endpointId, error.message);

@@ -173,6 +173,16 @@ export async function forgetDeletedEndpoints(db: Db, retentionDays: number): Pro
   return (rows[0]?.removed ?? 0) > 0;
 }
 
+/** The secret as it is stored, of a row that is locked until this transaction ends. */
+export async function lockSecret(db: Db, tenantId: TenantId, id: EndpointId): Promise<Buffer | null> {
+  const { rows } = await db.query<{ secret: Buffer }>(
+    /* sql */ `SELECT secret FROM postern.endpoints
+      WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE`,
+    [tenantId, id],
+  );
+  return rows[0]?.secret ?? null;
+}
+
 /** Replaces the secret; the old one lives on for `graceSeconds` beside it. False where there is no endpoint. */
 export async function replaceSecret(
   db: Db,

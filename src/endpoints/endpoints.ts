@@ -7,9 +7,9 @@ import type { Db } from "../database/pool.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
 import type { Guard } from "../outbound/guard.ts";
 import { generateSigningSecret } from "../outbound/signature.ts";
-import { newEndpointId, type EndpointId, type TenantId } from "../shared/id.ts";
+import { newEndpointId, type EndpointId, type EndpointKey, type TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
-import type { SecretBox } from "../shared/secret-box.ts";
+import { SecretBoxError, type SecretBox } from "../shared/secret-box.ts";
 import type { Endpoint, EndpointChange } from "./endpoint.ts";
 import {
   findEndpoint,
@@ -17,13 +17,14 @@ import {
   insertEndpoint,
   listEndpoints,
   lockHeaders,
+  lockSecret,
   lockTenantEndpoints,
   replaceSecret,
   softDeleteEndpoint,
   updateEndpoint,
 } from "./endpoint-store.ts";
 import { followChange, type Following } from "./follow-change.ts";
-import { sealSigningSecret } from "./signing-secret.ts";
+import { openSigningSecret, sealSigningSecret } from "./signing-secret.ts";
 import { changeHeaders, NO_HEADERS, type StoredHeaders } from "./static-headers.ts";
 
 export type EndpointServices = Following & {
@@ -142,7 +143,7 @@ export class Endpoints {
   async rotateSecret(
     caller: Caller,
     id: EndpointId | null,
-    { graceSeconds, secret: own }: { graceSeconds: number } & OwnSecret,
+    { graceSeconds: asked, secret: own }: { graceSeconds: number } & OwnSecret,
   ): Promise<string> {
     const { tenants, secretBox } = this.#services;
     const { tenantId } = caller;
@@ -150,7 +151,11 @@ export class Endpoints {
     const replaced =
       id !== null &&
       (await tenants.of(tenantId).transaction(async (transaction) => {
-        const sealed = sealSigningSecret(secretBox, secret, { tenantId, endpointId: id });
+        const owner = { tenantId, endpointId: id };
+        const former = asked > 0 ? await lockSecret(transaction, tenantId, id) : null;
+        // A former secret that does not open would keep all requests back for as long as it is to sign them too.
+        const graceSeconds = former !== null && opens(secretBox, former, owner) ? asked : 0;
+        const sealed = sealSigningSecret(secretBox, secret, owner);
         if (!(await replaceSecret(transaction, tenantId, id, { secret: sealed, graceSeconds }))) return false;
         const details = { grace_seconds: graceSeconds };
         await recordDone(transaction, caller, { action: "secret.rotated", endpointId: id, details });
@@ -168,6 +173,16 @@ export class Endpoints {
     const operation = id === null ? "create" : "update";
     await refusals.refused(caller, { endpointId: id, operation, url: text, rule: verdict.rule });
     throw new Refusal("unsafe_url");
+  }
+}
+
+function opens(secretBox: SecretBox, sealed: Buffer, owner: EndpointKey): boolean {
+  try {
+    openSigningSecret(secretBox, sealed, owner);
+    return true;
+  } catch (error) {
+    if (!(error instanceof SecretBoxError)) throw error;
+    return false;
   }
 }
 

@@ -1,8 +1,8 @@
 /** Stored signing secrets and masked headers as a change of keys meets them: of all tenants, with the owner's rights. */
 import { notOnItsWay } from "../database/on-its-way.ts";
 import type { Db } from "../database/pool.ts";
-import type { EndpointId, TenantId } from "../shared/id.ts";
-import { MIN_SEALED_BYTES, SEALED_VERSION } from "../shared/secret-box.ts";
+import type { EndpointId, EndpointKey, TenantId } from "../shared/id.ts";
+import { FORGOTTEN_VERSION, MIN_SEALED_BYTES, SEALED_VERSION } from "../shared/secret-box.ts";
 
 export type SealedSecrets = {
   tenantId: TenantId;
@@ -91,19 +91,54 @@ export async function clearEndedGraces(db: Db): Promise<void> {
 /**
  * How many secrets of live endpoints each key has sealed, former ones in their
  * grace period included; an endpoint's masked headers count as one. What is of no known form, so that its key cannot be
- * told, is in no count.
+ * told, is in no count. `isForgotten`: their key was given up as lost.
  */
-export async function countSecretsByKey(db: Db): Promise<{ keyId: string; count: number }[]> {
+export async function countSecretsByKey(
+  db: Db,
+): Promise<{ keyId: string; isForgotten: boolean; count: number }[]> {
   const { rows } = await db.query<{
     keyId: string;
+    isForgotten: boolean;
     count: number;
-  }>(/* sql */ `SELECT ${keyIdOf("sealed")} AS "keyId", count(*)::int AS count
+  }>(/* sql */ `SELECT ${keyIdOf("sealed")} AS "keyId", get_byte(sealed, 0) = ${FORGOTTEN_VERSION} AS "isForgotten",
+        count(*)::int AS count
       FROM postern.endpoints,
         unnest(ARRAY[secret, CASE WHEN previous_secret_until > now() THEN previous_secret END, sealed_headers])
           AS sealed
       WHERE deleted_at IS NULL
         AND CASE WHEN octet_length(sealed) >= ${MIN_SEALED_BYTES}
-          THEN get_byte(sealed, 0) = ${SEALED_VERSION} END
-      GROUP BY 1 ORDER BY 1`);
+          THEN get_byte(sealed, 0) IN (${SEALED_VERSION}, ${FORGOTTEN_VERSION}) END
+      GROUP BY 1, 2 ORDER BY 1, 2`);
+  return rows;
+}
+
+const isSealedBy = (column: string): string => /* sql */ `CASE
+  WHEN octet_length(${column}) >= ${MIN_SEALED_BYTES} AND get_byte(${column}, 0) = ${SEALED_VERSION}
+    THEN ${keyIdOf(column)} = $1 ELSE false END`;
+
+const forgotten = (column: string): string =>
+  /* sql */ `CASE WHEN ${isSealedBy(column)} THEN set_byte(${column}, 0, ${FORGOTTEN_VERSION}) ELSE ${column} END`;
+
+/**
+ * Marks what the key has sealed as forgotten, of so many endpoints, and answers
+ * which. Their former secrets end: nothing can be signed with them. Locked rows
+ * and tenants that are being moved are skipped, as by {@link replaceSealed}.
+ */
+export async function forgetSealedBy(db: Db, keyId: string, limit: number): Promise<EndpointKey[]> {
+  const { rows } = await db.query<EndpointKey>(
+    /* sql */ `WITH found AS MATERIALIZED (
+        SELECT e.tenant_id, e.id FROM postern.endpoints e
+        WHERE deleted_at IS NULL AND ${notOnItsWay("e.tenant_id")}
+          AND (${isSealedBy("secret")} OR ${isSealedBy("previous_secret")} OR ${isSealedBy("sealed_headers")})
+        ORDER BY e.tenant_id, e.id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+      )
+      UPDATE postern.endpoints e SET secret = ${forgotten("secret")},
+        sealed_headers = ${forgotten("sealed_headers")},
+        previous_secret_until = CASE WHEN NOT ${isSealedBy("previous_secret")} THEN previous_secret_until END,
+        previous_secret = CASE WHEN NOT ${isSealedBy("previous_secret")} THEN previous_secret END
+      FROM found WHERE e.tenant_id = found.tenant_id AND e.id = found.id
+      RETURNING e.tenant_id AS "tenantId", e.id AS "endpointId"`,
+    [keyId, limit],
+  );
   return rows;
 }

@@ -16,13 +16,17 @@ export function openSigningSecret(box: SecretBox, sealed: Buffer, owner: Endpoin
 
 /** Stops the start when live endpoints' secrets are encrypted with keys that the ring lacks. */
 export async function requireKeysInUse(db: Db, box: SecretBox): Promise<void> {
-  const missing = (await countSecretsByKey(db)).filter(({ keyId }) => !box.holds(keyId));
-  if (missing.length === 0) return;
+  const missing = (await countSecretsByKey(db)).filter(
+    ({ keyId, isForgotten }) => !isForgotten && !box.holds(keyId),
+  );
+  const [first] = missing;
+  if (first === undefined) return;
   const keyIds = missing.map(({ keyId }) => keyId).join(", ");
   const counts = missing.map(({ count }) => count).join(", ");
   throw new ConfigError(
     `INTEGRATION_ENCRYPTION_KEY lacks key ${keyIds}, which encrypts secrets in this database (${counts}). ` +
-      "Add the former key behind a comma: the first key encrypts, all decrypt.",
+      "Add the former key behind a comma: the first key encrypts, all decrypt. " +
+      `If it is lost for good, \`postern keys forget ${first.keyId}\` (docs/operating.md, Keys) lets Postern start without it.`,
   );
 }
 

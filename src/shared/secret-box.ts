@@ -1,7 +1,7 @@
 /**
  * Encrypts small secrets for storage: AES-256-GCM with a random 96-bit nonce.
  *
- * Stored form: version (1 byte, 1) · key id (4) · nonce (12) · ciphertext · tag (16).
+ * Stored form: version (1 byte) · key id (4) · nonce (12) · ciphertext · tag (16).
  * The key id is the start of the key's own SHA-256, so a box says which key of
  * the ring opens it. The additional data bind a box to its purpose and owner:
  * moved to another row it does not open.
@@ -16,6 +16,8 @@ import {
 } from "node:crypto";
 
 export const SEALED_VERSION = 1;
+/** The same form under a key that the operator gave up as lost: nothing waits for that key, but it opens should the key be found. */
+export const FORGOTTEN_VERSION = 255;
 const KEY_ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -38,6 +40,8 @@ export type SecretBox = {
   keyIds: readonly [string, ...string[]];
   /** Whether the ring has the key with this id (eight hex digits). */
   holds(keyId: string): boolean;
+  /** Whether its key was given up as lost, and has not been found since. */
+  isLost(box: Buffer): boolean;
   seal(plaintext: string, owner: SecretOwner): Buffer;
   /** Throws {@link SecretBoxError}, which names the owner and the reason and never the content. */
   open(box: Buffer, owner: SecretOwner): string;
@@ -63,6 +67,7 @@ export function makeSecretBox(
   return {
     keyIds: [sealingId.toString("hex"), ...[...ring.keys()].slice(1)],
     holds: (keyId) => ring.has(keyId),
+    isLost: (box) => box[0] === FORGOTTEN_VERSION && !ring.has(sealerOf(box)),
     seal(plaintext, owner) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce, { authTagLength: TAG_BYTES });
@@ -71,17 +76,17 @@ export function makeSecretBox(
       return Buffer.concat([Buffer.of(SEALED_VERSION), sealingId, nonce, sealed, cipher.getAuthTag()]);
     },
     open(box, owner) {
-      if (box.length < MIN_SEALED_BYTES || box[0] !== SEALED_VERSION) {
+      const isForgotten = box[0] === FORGOTTEN_VERSION;
+      if (box.length < MIN_SEALED_BYTES || (box[0] !== SEALED_VERSION && !isForgotten)) {
         throw unopened(owner, "form", "not an encrypted secret of a known form");
       }
-      const keyId = box.subarray(1, 1 + KEY_ID_BYTES).toString("hex");
+      const keyId = sealerOf(box);
       const key = ring.get(keyId);
       if (key === undefined) {
-        throw unopened(
-          owner,
-          "key",
-          `encrypted with key ${keyId}, which INTEGRATION_ENCRYPTION_KEY does not hold: add it behind a comma`,
-        );
+        const remedy = isForgotten
+          ? "was given up as lost: rotate the secret, and give masked headers again"
+          : "INTEGRATION_ENCRYPTION_KEY does not hold: add it behind a comma";
+        throw unopened(owner, "key", `encrypted with key ${keyId}, which ${remedy}`);
       }
       const nonce = box.subarray(1 + KEY_ID_BYTES, HEADER_BYTES);
       const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
@@ -95,6 +100,10 @@ export function makeSecretBox(
       }
     },
   };
+}
+
+function sealerOf(box: Buffer): string {
+  return box.subarray(1, 1 + KEY_ID_BYTES).toString("hex");
 }
 
 function keyIdOf(key: Buffer): Buffer {

@@ -17,6 +17,7 @@ export const asTenant: Record<string, Run> = {
     endpoints.softDeleteEndpoint(db, tenantId, endpointId),
   findHealth: (db, { tenantId, endpointId }) => endpoints.findHealth(db, tenantId, endpointId),
   lockHeaders: (db, { tenantId, endpointId }) => endpoints.lockHeaders(db, tenantId, endpointId),
+  lockSecret: (db, { tenantId, endpointId }) => endpoints.lockSecret(db, tenantId, endpointId),
   replaceSecret: (db, { tenantId, endpointId }) =>
     endpoints.replaceSecret(db, tenantId, endpointId, { secret, graceSeconds: 60 }),
   loadTargets: (db, rows) => endpoints.loadTargets(db, [rows]),

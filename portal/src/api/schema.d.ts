@@ -1337,7 +1337,7 @@ export interface components {
                 sub: string | null;
             };
             /** @enum {string} */
-            action: "endpoint.created" | "endpoint.updated" | "endpoint.enabled" | "endpoint.disabled" | "endpoint.deleted" | "secret.rotated" | "endpoint.tested" | "delivery.retried" | "event.sent" | "replay.requested" | "replay.canceled" | "portal.granted" | "tenant.token_granted" | "tenant.erased" | "url.refused" | "authentication.failed" | "limit.reached" | "access.refused" | "keys.rotation_started" | "keys.rotated" | "export.requested" | "artifact.download_granted" | "artifact.erased" | "artifact.hold_set" | "artifact.hold_ended" | "storage_settings.updated";
+            action: "endpoint.created" | "endpoint.updated" | "endpoint.enabled" | "endpoint.disabled" | "endpoint.deleted" | "secret.rotated" | "endpoint.tested" | "delivery.retried" | "event.sent" | "replay.requested" | "replay.canceled" | "portal.granted" | "tenant.token_granted" | "tenant.erased" | "url.refused" | "authentication.failed" | "limit.reached" | "access.refused" | "keys.rotation_started" | "keys.rotated" | "keys.forgotten" | "export.requested" | "artifact.download_granted" | "artifact.erased" | "artifact.hold_set" | "artifact.hold_ended" | "storage_settings.updated";
             endpoint_id: string | null;
             /** @enum {string} */
             outcome: "done" | "refused";
@@ -4698,7 +4698,7 @@ export interface operations {
     listAuditEntries: {
         parameters: {
             query?: {
-                action?: "endpoint.created" | "endpoint.updated" | "endpoint.enabled" | "endpoint.disabled" | "endpoint.deleted" | "secret.rotated" | "endpoint.tested" | "delivery.retried" | "event.sent" | "replay.requested" | "replay.canceled" | "portal.granted" | "tenant.token_granted" | "tenant.erased" | "url.refused" | "authentication.failed" | "limit.reached" | "access.refused" | "keys.rotation_started" | "keys.rotated" | "export.requested" | "artifact.download_granted" | "artifact.erased" | "artifact.hold_set" | "artifact.hold_ended" | "storage_settings.updated";
+                action?: "endpoint.created" | "endpoint.updated" | "endpoint.enabled" | "endpoint.disabled" | "endpoint.deleted" | "secret.rotated" | "endpoint.tested" | "delivery.retried" | "event.sent" | "replay.requested" | "replay.canceled" | "portal.granted" | "tenant.token_granted" | "tenant.erased" | "url.refused" | "authentication.failed" | "limit.reached" | "access.refused" | "keys.rotation_started" | "keys.rotated" | "keys.forgotten" | "export.requested" | "artifact.download_granted" | "artifact.erased" | "artifact.hold_set" | "artifact.hold_ended" | "storage_settings.updated";
                 endpoint_id?: string;
                 /** @description At or after, ISO 8601 with offset. */
                 from?: string;
