@@ -346,14 +346,14 @@ describe("a mistake of whoever runs it is told in two lines", () => {
     await told(["migrate"], tls, /asks for TLS/, /Turn on TLS there/);
   });
 
-  it("a file that sslrootcert names and that is not there", async () => {
-    const missing = changed((url) => url.searchParams.set("sslrootcert", "/nowhere/db-ca.pem"));
-    await told(
-      ["migrate"],
-      missing,
-      /sslrootcert of DATABASE_URL can't be read: ENOENT.*db-ca\.pem/,
-      /Check the path/,
-    );
+  it("a file that sslrootcert names and that is not there, or a folder", async () => {
+    for (const [path, code] of [
+      ["/nowhere/db-ca.pem", "ENOENT"],
+      [folder, "EISDIR"],
+    ] as const) {
+      const env = changed((url) => url.searchParams.set("sslrootcert", path));
+      await told(["up"], env, new RegExp(`sslrootcert of .* can't be read: ${code}`), /Check the path/);
+    }
   });
 
   it("a database's certificate of a private authority, which sslrootcert makes known", async () => {

@@ -1,4 +1,5 @@
 /** The one opening of commands that work on the database beside a service: named, and found fit, before any work. */
+import { requireCertificateFiles } from "../database/certificate-files.ts";
 import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
 import { hostsOf } from "../database/hosts.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
@@ -26,6 +27,7 @@ export function sayDatabase(place: DatabasePlace): void {
 
 /** The same check of one database whose URL is known, as that of a shard. */
 export async function requireFit(url: string): Promise<void> {
+  requireCertificateFiles(url);
   // A connection is given up on before the first look at a host that is silent has ended.
   await hostsOf(url)?.look();
   await refuseSharedConnections(url, CONNECTION_TIMEOUT_MS);

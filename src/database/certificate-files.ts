@@ -1,12 +1,14 @@
 /** The files that a connection string names: pg reads them synchronously and throws Node's bare error. */
-import { accessSync, constants } from "node:fs";
+import { readFileSync } from "node:fs";
 import { ConfigError } from "../shared/config-error.ts";
 import { requireHosts } from "./host-list.ts";
 import { messageOf } from "../shared/message-of.ts";
 
 const PARAMETERS = ["sslrootcert", "sslcert", "sslkey"];
+const BEGIN = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/g;
+const WHOLE_LINE = new RegExp(`^${BEGIN.source}\\s*$`, "gm");
 
-/** Throws ConfigError naming the first file that can't be read. */
+/** Throws ConfigError naming the first file that can't be read, or that names authorities and has no certificate. */
 export function requireCertificateFiles(databaseUrl: string): void {
   const [first] = requireHosts(databaseUrl);
   const url = URL.parse(first?.url ?? "");
@@ -15,12 +17,28 @@ export function requireCertificateFiles(databaseUrl: string): void {
   for (const parameter of PARAMETERS) {
     const file = searchParams.get(parameter);
     if (file === null || file === "") continue;
-    try {
-      accessSync(file, constants.R_OK);
-    } catch (error) {
+    const text = read(parameter, file);
+    // OpenSSL stops where one does not begin a line, as where two files were joined, and tells nobody.
+    if (parameter === "sslrootcert" && !begins(text)) {
       throw new ConfigError(
-        `${parameter} of DATABASE_URL can't be read: ${messageOf(error)}.\nCheck the path, and that this user may read the file.`,
+        `${parameter} of the database's URL has no certificate, or one that does not begin a line: ${file}.\nMake it a file of certificates in PEM, each of whose BEGIN and END is a line.`,
       );
     }
   }
+}
+
+/** Not only asked for: a folder, which containers make of a file that is missing, can be "read" too. */
+function read(parameter: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError(
+      `${parameter} of the database's URL can't be read: ${messageOf(error)}.\nCheck the path, that it is a file, and that this user may read it.`,
+    );
+  }
+}
+
+function begins(text: string): boolean {
+  const lines = text.match(WHOLE_LINE)?.length ?? 0;
+  return lines > 0 && lines === text.match(BEGIN)?.length;
 }
