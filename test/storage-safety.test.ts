@@ -223,6 +223,18 @@ describe("the trash", () => {
     assert.equal(taken.code, 1);
   });
 
+  it("tells what was given back, though the store refuses the rest", async () => {
+    const keys = [await artifacts.storeOrphan(), await artifacts.storeOrphan()].toSorted();
+    await artifacts.agedPasses();
+    // A file where the folder of the second one's tenant would be.
+    const place = artifacts.placeOf(keys[1]?.split("/").slice(0, 3).join("/") ?? "");
+    await mkdir(dirname(place), { recursive: true });
+    await writeFile(place, "");
+    const { code, printed, errors } = await run("trash", "restore", "--all");
+    assert.equal(code, 1);
+    assert.match(printed, /^1 restored/, errors);
+  });
+
   it("is emptied by hand, and by a worker after the days of TRASH_DAYS", async () => {
     await artifacts.storeOrphan();
     await artifacts.storeOrphan();

@@ -19,6 +19,8 @@ const CHOICE = {
 
 const NOT_THERE = "the trash has no object that had this key: `postern storage trash list` shows the keys";
 
+const NEXT = "An object that still has no row goes to the trash again, hours later.";
+
 type Choice = { tenant?: string | undefined; key?: string | undefined };
 
 const list = defineCommand({
@@ -40,18 +42,22 @@ const restore = defineCommand({
     withTrash(async (services) => {
       requireChoice(args);
       let [restored, left] = [0, 0];
-      for await (const entry of chosen(services.bucket, args)) {
-        const end = await restoreFromTrash(services, entry);
-        if (end === "restored") {
-          restored++;
-          continue;
+      try {
+        for await (const entry of chosen(services.bucket, args)) {
+          const end = await restoreFromTrash(services, entry);
+          if (end === "restored") {
+            restored++;
+            continue;
+          }
+          left++;
+          console.log(`left  ${entry.key}  ${end === "taken" ? "an object has this key" : "it is gone"}`);
         }
-        left++;
-        console.log(`left  ${entry.key}  ${end === "taken" ? "an object has this key" : "it is gone"}`);
+      } finally {
+        // Also where the store refuses the rest.
+        if (restored > 0) console.log(`${restored} restored. ${NEXT}`);
       }
       if (args.key !== undefined && restored + left === 0) throw new ConfigError(NOT_THERE);
-      const next = "An object that still has no row goes to the trash again, hours later.";
-      console.log(restored === 0 ? "0 restored" : `${restored} restored. ${next}`);
+      if (restored === 0) console.log("0 restored");
       if (left > 0) process.exitCode = 1;
     }),
 });
@@ -73,10 +79,14 @@ const empty = defineCommand({
       // By the clock that told when each came.
       const until = fromMs(toMs(await readDatabaseClock(services.db)) - daysOf(args.days) * DAY_MS);
       let deleted = 0;
-      for await (const entry of chosen(services.bucket, args)) {
-        if (entry.at <= until && (await deleteFromTrash(services.bucket, entry))) deleted++;
+      try {
+        for await (const entry of chosen(services.bucket, args)) {
+          if (entry.at <= until && (await deleteFromTrash(services.bucket, entry))) deleted++;
+        }
+      } finally {
+        // Also where the store refuses the rest.
+        console.log(`${deleted} deleted for good`);
       }
-      console.log(`${deleted} deleted for good`);
     }),
 });
 

@@ -102,6 +102,22 @@ describe("the trash", () => {
     assert.equal((await entries()).length, 1);
   });
 
+  it("is done with what was put back and could not be deleted, as by a command that was killed between the two", async () => {
+    const version = await put(newKey());
+    await moveToTrash(bucket, version, AT);
+    const [entry] = await entries();
+    assert.ok(entry !== undefined);
+    const cut: Bucket = { ...bucket, deleteVersion: away };
+    await assert.rejects(restoreFromTrash({ db: database.pool, bucket: cut }, entry), StoreUnavailableError);
+    assert.equal((await entries()).length, 1);
+    for (const one of [silentOf("sha256"), bucket]) {
+      assert.equal(await restoreFromTrash({ db: database.pool, bucket: one }, entry), "restored");
+      assert.equal(await contentOf(version.key), "bytes");
+      assert.deepEqual(await entries(), []);
+      await put(entry.trashKey);
+    }
+  });
+
   it("leaves alone what is gone, or another version by now", async () => {
     const version = await put(newKey());
     const other = { ...version, versionId: sha256(Buffer.from("other")) };

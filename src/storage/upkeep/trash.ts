@@ -37,7 +37,10 @@ export async function* listTrash(bucket: Bucket, prefix = ""): AsyncGenerator<Tr
   }
 }
 
-/** `taken`: an object has the key again. `gone`: the entry is not there any more. */
+/**
+ * `taken`: an object with other bytes has the key again. `gone`: the entry is not
+ * there any more. With the same bytes, an earlier restoring was cut behind its copy.
+ */
 export async function restoreFromTrash(
   { db, bucket }: { db: Pool; bucket: Bucket },
   entry: TrashEntry,
@@ -49,9 +52,26 @@ export async function restoreFromTrash(
   await insertOrphanMark(db, bucket.name, entry.key);
   const copied = await copyVersion(bucket, version, entry.key);
   if (copied === null) return "gone";
-  if (copied.code === "exists") return "taken";
+  if (copied.code === "exists" && !(await hasSameBytes(bucket, version, entry.key))) return "taken";
   await bucket.deleteVersion(version);
   return "restored";
+}
+
+async function hasSameBytes(bucket: Bucket, version: Version, key: string): Promise<boolean> {
+  const head = await bucket.head({ bucket: bucket.name, key, version_id: null });
+  if (!head.found || head.version_id === null) return false;
+  const [one, other] = await Promise.all([
+    digestOf(bucket, version),
+    digestOf(bucket, { key, versionId: head.version_id }),
+  ]);
+  return one !== null && one === other;
+}
+
+/** Null where the version is not there. */
+async function digestOf(bucket: Bucket, version: Version): Promise<string | null> {
+  const { key, versionId } = version;
+  const head = await bucket.head({ bucket: bucket.name, key, version_id: versionId });
+  return head.found ? (head.sha256 ?? (await digestOfVersion(bucket, version))) : null;
 }
 
 /** Deletes for good. False where the entry is not there any more. */
