@@ -36,6 +36,8 @@ it("a state of the database is told with what to do, and a fault of Postern's ow
     ["28P01", /^the database does not let this process in: /],
     ["CERT_HAS_EXPIRED", /^the database does not let this process in: /],
     ["ECONNREFUSED", /^the database cannot be reached$/],
+    ["EMFILE", /^this process has too many files and connections open: raise its limit/],
+    ["ENFILE", /^this machine has too many files and connections open: /],
   ] as const) {
     assert.match(outageReason(failure(code)) ?? "", reason, code);
   }

@@ -16,6 +16,9 @@ const OWN_FAULT = /^(XX|58)/;
 const CAUSES: Readonly<Record<string, string>> = {
   POSTERN_NO_HOST:
     "no host of DATABASE_URL accepts writes: see this process's log for each, and promote a standby",
+  EMFILE:
+    "this process has too many files and connections open: raise its limit (LimitNOFILE of systemd, ulimit -n)",
+  ENFILE: "this machine has too many files and connections open: raise fs.file-max",
   "25006":
     "the database is read-only: point DATABASE_URL at the primary, or set default_transaction_read_only off",
   "53100": DISK_FULL,

@@ -40,6 +40,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /^HOST is no address of this machine/,
   ],
   [
+    "a limit of open files",
+    fault("EMFILE", "EMFILE: too many open files, open 'migrations/0001_webhooks.sql'", "open"),
+    /too many open files/,
+    /LimitNOFILE/,
+  ],
+  [
     "a certificate of an unknown authority",
     fault("UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify the first certificate"),
     /is not trusted/,

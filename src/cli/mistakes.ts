@@ -47,6 +47,13 @@ const SET_ROLE = "call_string_check_hook";
 /** The first that fits counts. */
 export const MISTAKES: readonly Mistake[] = [
   {
+    is: ({ code }) => code === "EMFILE",
+    say: ({ message }) => [
+      message,
+      "Raise the limit of files and connections that this process may have open: LimitNOFILE of systemd, or ulimit -n.",
+    ],
+  },
+  {
     is: ({ code, syscall }) => code === "EADDRINUSE" && syscall === "listen",
     say: ({ message }) => [message, "Another program has this port: end it, or set PORT to a free one."],
   },
