@@ -50,6 +50,9 @@ export type SessionVerifier = {
   verify(authorization: string | undefined): Promise<Session>;
 };
 
+/** What a caller is told whose token's time is over. */
+export const EXPIRED = "the token has expired";
+
 const CLOCK_TOLERANCE_S = 5;
 const MAX_TOKEN_LENGTH = 8192;
 /** Longer than an audit entry needs to name an actor. */
@@ -144,7 +147,7 @@ async function verified(verification: Promise<{ payload: JWTPayload }>): Promise
 
 /** Claims are judged behind the signature, so only who holds a good token learns of them. */
 function tokenFault(error: errors.JOSEError): string {
-  if (error instanceof errors.JWTExpired) return "the token has expired";
+  if (error instanceof errors.JWTExpired) return EXPIRED;
   if (!(error instanceof errors.JWTClaimValidationFailed)) return "the token is not signed as it must be";
   if (error.reason === "missing") return `the token has no ${knownClaim(error.claim)}`;
   const claim = `the ${knownClaim(error.claim)} of the token`;

@@ -1,5 +1,6 @@
 /** Calls to the API of a running Postern, for commands that sign their own session or are given a token. */
 import * as z from "zod";
+import { EXPIRED } from "../api/session.ts";
 import { issueToken } from "../api/session-token.ts";
 import { environment, type Config } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
@@ -69,10 +70,18 @@ export async function openApiClient(
     hint: "this command's token",
     remedy:
       "Run the command with the SESSION_JWT_SECRET (and SESSION_ISSUER, SESSION_AUDIENCE) of that Postern, or name another with --url.",
+    remedyOfExpired:
+      "It was signed a moment ago, so this machine's clock is behind that of Postern: let both set their clocks by NTP.",
   });
 }
 
-type Authentication = { token: () => Promise<string>; hint: string; remedy: string };
+type Authentication = {
+  token: () => Promise<string>;
+  hint: string;
+  remedy: string;
+  /** Where the token has expired, and that has a reason of its own. */
+  remedyOfExpired?: string;
+};
 
 function clientOf(givenUrl: string, authentication: Authentication): ApiClient {
   const url = parseAddress(givenUrl);
@@ -140,10 +149,14 @@ export function parseAddress(text: string): string {
 }
 
 /** The answer says no more than "Unauthorized", which is right for strangers and too little for an operator. */
-function unauthorizedHint(url: string, headers: Headers, { hint, remedy }: Authentication): string {
+function unauthorizedHint(
+  url: string,
+  headers: Headers,
+  { hint, remedy, remedyOfExpired = remedy }: Authentication,
+): string {
   const reason = /error_description="([^"]*)"/.exec(headers.get("www-authenticate") ?? "")?.[1];
   const why = reason === undefined ? "" : ` (${reason})`;
-  return `${url} does not accept ${hint}${why}. ${remedy}`;
+  return `${url} does not accept ${hint}${why}. ${reason === EXPIRED ? remedyOfExpired : remedy}`;
 }
 
 /** What the API said no with, to be printed as it is. */
