@@ -284,6 +284,18 @@ describe("postern doctor", () => {
     assert.ok(!JSON.stringify(lines).includes(env["INTEGRATION_ENCRYPTION_KEY"] ?? ""));
   });
 
+  it("a database's clock that is an hour from this machine's, by which requests are signed", async () => {
+    const sql = "FUNCTION public.clock_timestamp() RETURNS timestamptz";
+    const { pathname } = new URL(database.url);
+    await database.pool.query(`CREATE ${sql} RETURN pg_catalog.clock_timestamp() + interval '1 hour';
+      ALTER DATABASE ${pathname.slice(1)} SET search_path = public, pg_catalog`);
+    const { lines } = await examine();
+    await database.pool.query(`ALTER DATABASE ${pathname.slice(1)} RESET search_path;
+      DROP FUNCTION public.clock_timestamp()`);
+    assert.deepEqual(faults(lines), [["clock", "warn"]]);
+    assert.match(lines.find(({ check }) => check === "clock")?.detail ?? "", /^3(?:59|60)\d s from/);
+  });
+
   it("sees a folder that cannot be written", async () => {
     const file = join(dataDir, "a-file");
     await writeFile(file, "");

@@ -10,6 +10,7 @@ import { createPool, type Pool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { findRoleTrouble } from "../database/roles.ts";
 import { ENCODING, findUnfit, readServer } from "../database/server-version.ts";
+import { readDatabaseClock } from "../storage/rows/stored-object-store.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
 import { countExtraAuthorities } from "../outbound/connect.ts";
 import { makeResolver } from "../outbound/resolver.ts";
@@ -111,6 +112,10 @@ export async function checkSessionKeys(session: SessionSource): Promise<Finding[
   }
 }
 
+/** Far more than a clock that is set by NTP, or a question to a database far away. */
+export const CLOCK_MS = 5000;
+export const CLOCK = "clock";
+
 /** The database, its schema, and whether the key ring opens what is stored in it. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   const check = "database";
@@ -163,8 +168,17 @@ async function inspect(db: Pool, config: Config): Promise<Finding[]> {
     return [...findings, { check: "schema", status: "warn", detail, fix }];
   }
   findings.push({ check: "schema", status: "ok", detail: "up to date" }, await checkKeys(db, config));
-  findings.push(await checkWorkers(db));
+  const askedAt = Date.now();
+  findings.push(...checkClock(askedAt, await readDatabaseClock(db)), await checkWorkers(db));
   return [...findings, ...(await checkArtifacts(db, config))];
+}
+
+/** Told only where it is wrong. Requests are signed with this machine's, and receivers refuse those of another time. */
+function checkClock(askedAt: number, told: string): Finding[] {
+  const apartMs = Math.abs(Date.parse(told) - (askedAt + Date.now()) / 2);
+  if (apartMs < CLOCK_MS) return [];
+  const detail = `${Math.round(apartMs / 1000)} s from that of this machine`;
+  return [{ check: CLOCK, status: "warn", detail, fix: "let both set their clocks by NTP" }];
 }
 
 /** What a process found; `postern storage doctor` looks for itself. */
