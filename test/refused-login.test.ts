@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import * as z from "zod";
 import { createEndpoint, publish } from "./support/api.ts";
 import { PRODUCER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
@@ -49,6 +50,27 @@ after(async () => {
 
 async function query(sql: string): Promise<Record<string, unknown>[]> {
   return (await database.pool.query(sql)).rows;
+}
+
+/** Warnings that came again within ten seconds, each with how many milliseconds behind the one before. */
+function warningsTooOften(): string[] {
+  const last = new Map<string, number>();
+  const found: string[] = [];
+  for (const line of program.output().split("\n")) {
+    // Of each connection there is one.
+    if (!line.includes('"level":"warn"') || line.includes("connection was lost while idle")) continue;
+    const {
+      time,
+      msg,
+      work = "",
+    } = z.object({ time: z.string(), msg: z.string(), work: z.string().optional() }).parse(JSON.parse(line));
+    const name = `${msg} ${work}`;
+    const passedMs = Date.parse(time) - (last.get(name) ?? -Infinity);
+    // Two clocks that round.
+    if (passedMs < 9990) found.push(`${name}: ${passedMs}`);
+    last.set(name, Date.parse(time));
+  }
+  return found;
 }
 
 const countOf = (message: string) => program.output().split(`"msg":"${message}"`).length - 1;
@@ -103,4 +125,9 @@ describe("a login that the database refuses while the program runs", () => {
       const metrics = await program.call("GET", "/metrics", { as: null });
       assert.doesNotMatch(metrics.text, /^webhook_outcomes_refused_total\{/m);
     });
+
+  it("does not fill the log: what fails again and again is told every ten seconds", () => {
+    assert.match(program.output(), /"level":"warn"/);
+    assert.deepEqual(warningsTooOften(), []);
+  });
 });

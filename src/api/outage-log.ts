@@ -1,17 +1,13 @@
 import { Refusal } from "../shared/refusal.ts";
-import { seldom } from "../shared/seldom.ts";
 import type { Log } from "../telemetry/log.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import { isOutage } from "./error-answers.ts";
-
-const TELL_EVERY_MS = 10_000;
 
 /** For the operator: why callers get 503, in a line every ten seconds, however many they are. */
 export function makeOutageLog(log: Pick<Log, "warn">): (error: Error) => void {
-  const tell = seldom(TELL_EVERY_MS, (times, err: Error) =>
-    log.warn(
-      { err, times },
-      "callers get 503: the database, the object store or the stream did not serve them",
-    ),
+  const tell = warnSeldom(
+    log,
+    "callers get 503: the database, the object store or the stream did not serve them",
   );
   return (error) => {
     if (isOutage(error)) tell(error);

@@ -72,7 +72,7 @@ async function watchBoth(error: Error) {
 it("a note that fails is told, and every other is made", async () => {
   const { ended, lines } = await watchBoth(new Error("locked"));
   assert.deepEqual(ended, []);
-  assert.deepEqual(lines[0], { level: 40, err: "locked" });
+  assert.deepEqual(lines[0], { level: 40, err: "locked", times: 1 });
 });
 
 it("the streams of a tenant that moved to another database end, without a word in the log, and no other's", async () => {

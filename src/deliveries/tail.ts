@@ -19,6 +19,7 @@ import { Refusal } from "../shared/refusal.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import type { Delivery } from "./delivery.ts";
 import { readDeliveryHeads } from "./delivery-store.ts";
 import {
@@ -70,6 +71,7 @@ type Services = {
 export class LogTail {
   readonly #services: Services;
   readonly #id = randomUUID();
+  readonly #tellUnread: (error: unknown) => void;
   readonly #places = new Places<TenantId>(MAX_WATCHERS);
   readonly #tenants = new Map<TenantId, Watched>();
   /** Notes that are being taken back: one that is made meanwhile would go with them. */
@@ -79,6 +81,7 @@ export class LogTail {
 
   constructor(services: Services) {
     this.#services = services;
+    this.#tellUnread = warnSeldom(services.log, "cannot read what was added to a watched log");
   }
 
   /**
@@ -158,11 +161,10 @@ export class LogTail {
           hasOpened = true;
           opened.resolve();
         },
-        failed: (error) => log.warn({ err: error }, "cannot listen to the log; watchers miss what is added"),
+        failed: warnSeldom(log, "cannot listen to the log; watchers miss what is added"),
       },
     );
-    const failed = (error: unknown): void =>
-      log.warn({ err: error }, "cannot send new deliveries to streams of the log");
+    const failed = warnSeldom(log, "cannot send new deliveries to streams of the log");
     const repeat = (ms: number, work: () => Promise<void>) =>
       every(ms, work, { signal: stopping.signal, failed, wait });
     const work = [repeat(FLUSH_EVERY_MS, () => this.#flush()), repeat(NOTE_EVERY_MS, () => this.#noteAll())];
@@ -238,13 +240,13 @@ export class LogTail {
 
   /** Null where the database does not answer. */
   async #read(tenantId: TenantId, keys: readonly Added[]): Promise<Map<string, Delivery> | null> {
-    const { tenants, log } = this.#services;
+    const { tenants } = this.#services;
     try {
       const heads = await readDeliveryHeads(tenants.reading(tenantId), tenantId, keys);
       return new Map(heads.map((delivery) => [delivery.id, delivery]));
     } catch (error) {
       // While a tenant is moved it is refused; the next note ends its streams if it has moved.
-      if (!isMisrouted(error)) log.warn({ err: error }, "cannot read what was added to a watched log");
+      if (!isMisrouted(error)) this.#tellUnread(error);
       return null;
     }
   }

@@ -214,6 +214,6 @@ describe("an acknowledgement", () => {
     };
     const { leaseId } = await hand.leased();
     assert.deepEqual(await hand.ack(leaseId, [{ id, refusal: null }]), { delivered: 1, failed: 0, late: [] });
-    assert.deepEqual(hand.kept.lines, [{ level: 40, endpointId: hand.endpointId, err: "no luck" }]);
+    assert.deepEqual(hand.kept.lines, [{ level: 40, endpointId: hand.endpointId, err: "no luck", times: 1 }]);
   });
 });

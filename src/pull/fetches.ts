@@ -25,6 +25,7 @@ import type { SecretBox } from "../shared/secret-box.ts";
 import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import { completeFetched, type FetchedOutcome } from "./fetched.ts";
 
 /** Of the bodies of one lease, together; a single one may be larger. */
@@ -91,11 +92,13 @@ type Wanted = { limit: number; waitMs: number; signal: AbortSignal };
 
 export class Fetches {
   readonly #services: FetchServices;
+  readonly #tellUnrecorded: ReturnType<typeof warnSeldom>;
   readonly #waiting = new Places<TenantId>(MAX_WAITING);
   readonly #closing = new AbortController();
 
   constructor(services: FetchServices) {
     this.#services = services;
+    this.#tellUnrecorded = warnSeldom(services.log, "the endpoint's health could not be recorded");
   }
 
   /** Due events, at once or as soon as there are some; null when the wait ends without any. */
@@ -287,7 +290,7 @@ export class Fetches {
 
   /** One delivered shows that the endpoint works; where all are refused, it fails. */
   async #afterwards(target: EndpointTarget, { delivered, failed, late }: Acknowledged): Promise<void> {
-    const { health, log, metrics } = this.#services;
+    const { health, metrics } = this.#services;
     metrics.pullAcks.inc({ outcome: "delivered" }, delivered);
     metrics.pullAcks.inc({ outcome: "refused" }, failed);
     metrics.pullAcks.inc({ outcome: "late" }, late.length);
@@ -295,7 +298,7 @@ export class Fetches {
     metrics.attemptsTotal.inc({ outcome: "failed", reason: "refused" }, failed);
     const status = delivered > 0 ? "delivered" : "failed";
     await health.observe(target, { status, isGone: false }).catch((error: unknown) => {
-      log.warn({ err: error, endpointId: target.endpointId }, "the endpoint's health could not be recorded");
+      this.#tellUnrecorded(error, { endpointId: target.endpointId });
     });
   }
 }

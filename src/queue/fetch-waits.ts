@@ -6,6 +6,7 @@
 import { EventEmitter } from "node:events";
 import { keepListening } from "../database/keep-listening.ts";
 import type { Log } from "../telemetry/log.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import { FETCH_CHANNEL } from "./channels.ts";
 
 /** Commits in a burst wake a client once, so that it leases what they brought together. */
@@ -60,8 +61,7 @@ export class FetchWaits {
         opened: () => {
           for (const key of this.#named.eventNames()) this.#named.emit(key);
         },
-        failed: (error) =>
-          log.warn({ err: error }, "cannot listen for events to fetch; clients wait for longer"),
+        failed: warnSeldom(log, "cannot listen for events to fetch; clients wait for longer"),
       },
     );
   }

@@ -23,6 +23,7 @@ import { makeRepeated, pause, type Background } from "../shared/every.ts";
 import { seldom } from "../shared/seldom.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import { readCandidates } from "./candidate-store.ts";
 import { judge, versionToSend, type Candidate } from "./replay.ts";
 import {
@@ -95,9 +96,11 @@ export function makeReplayWorker(services: ReplayWorkerServices): Background {
     }
   }
 
+  const tellFailed = warnSeldom(log, "a replay could not go on; it is tried again");
+
   function failed(error: unknown): void {
     metrics.upkeepFailures.inc({ work: "replays" });
-    log.warn({ err: error }, "a replay could not go on; it is tried again");
+    tellFailed(error);
   }
 
   return makeRepeated(POLL_MS, work, failed);

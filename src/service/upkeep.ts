@@ -13,6 +13,7 @@ import { forgetReplays } from "../replays/replay-store.ts";
 import { every, type Background } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import { FREE_LEASES_EVERY_MS, type DeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { followAll } from "../queue/postgres/follow.ts";
 import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
@@ -56,9 +57,10 @@ export function makeUpkeep(services: UpkeepServices): Background {
   }
 
   function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
+    const tell = warnSeldom(log, "upkeep failed; it is tried again");
     const failed = (error: unknown) => {
       metrics.upkeepFailures.inc({ work: name });
-      log.warn({ err: error, work: name }, "upkeep failed; it is tried again");
+      tell(error, { work: name });
     };
     return every(ms, work, { signal: stopping.signal, failed });
   }

@@ -183,7 +183,7 @@ describe("events for another shard", () => {
       ["remove", []],
       ["redirect", [{ id: event.id, shard: "eu2" }], 2000],
     ]);
-    assert.deepEqual(hand.kept.lines, [{ level: 40, from: "eu1", err: "no luck" }]);
+    assert.deepEqual(hand.kept.lines, [{ level: 40, from: "eu1", err: "no luck", times: 1 }]);
   });
 
   it("are left where they are while their shard is away, or is none that this process has", async () => {

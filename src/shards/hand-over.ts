@@ -16,6 +16,7 @@ import type { EventId } from "../shared/id.ts";
 import { makeRepeated, type Background } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import type { Directory } from "./directory.ts";
 import type { Pulse } from "./pulse.ts";
 
@@ -59,6 +60,7 @@ export function makeHandOver(services: HandOverServices): Background {
   const { from, rows, log } = services;
   /** One that waits for a shard that is away must not keep the others waiting. */
   const under = new Map<string | null, Promise<void>>();
+  const tell = warnSeldom(log, "events wait to be handed over to another shard");
 
   async function look(signal: AbortSignal): Promise<void> {
     for (const shard of await rows.destinations(from.db)) {
@@ -73,7 +75,7 @@ export function makeHandOver(services: HandOverServices): Background {
   }
 
   function failed(error: unknown): void {
-    log.warn({ err: error, from: from.name }, "events wait to be handed over to another shard");
+    tell(error, { from: from.name });
   }
 
   const repeated = makeRepeated(LOOK_EVERY_MS, look, failed);

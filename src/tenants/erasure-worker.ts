@@ -13,6 +13,7 @@ import { makeRepeated, type Background } from "../shared/every.ts";
 import type { TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import {
   claimErasure,
   eraseTenantRows,
@@ -63,6 +64,7 @@ const NOTHING: ErasedElsewhere = { rows: 0, objects: 0, trouble: null, isAway: f
 
 export function makeErasureWorker(services: ErasureServices): Background {
   const { db, log, metrics } = services;
+  const tell = warnSeldom(log, "the erasure of a tenant could not go on; it is tried again");
 
   async function work(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -76,7 +78,7 @@ export function makeErasureWorker(services: ErasureServices): Background {
 
   function failed(error: unknown): void {
     metrics.upkeepFailures.inc({ work: "erase_tenants" });
-    log.warn({ err: error }, "the erasure of a tenant could not go on; it is tried again");
+    tell(error);
   }
 
   return makeRepeated(POLL_MS, work, failed);

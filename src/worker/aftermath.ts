@@ -4,6 +4,7 @@ import type { SendTarget } from "../endpoints/send-target.ts";
 import { idTimeMs } from "../shared/id.ts";
 import type { CompletedAttempt } from "../queue/queue.ts";
 import type { Log } from "../telemetry/log.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { AttemptResult } from "./attempt.ts";
 import type { TargetCache } from "./target-cache.ts";
@@ -22,13 +23,14 @@ export type Aftermath = (target: SendTarget, result: AttemptResult) => Promise<v
 /** Ends before the outcome is recorded, because the next attempt must find the endpoint as this one left it. */
 export function makeAftermath(services: AftermathServices): Aftermath {
   const { targets, health, log, metrics } = services;
+  const tell = warnSeldom(log, "the endpoint's health could not be recorded");
 
   async function observeHealth(target: SendTarget, { completed, isGone }: AttemptResult): Promise<void> {
     try {
       if (await health.observe(target, { status: completed.status, isGone })) targets.forget(target);
     } catch (error) {
       // The next attempt observes again. The outcome of this one must not be lost because of it.
-      log.warn({ err: error, endpointId: target.endpointId }, "the endpoint's health could not be recorded");
+      tell(error, { endpointId: target.endpointId });
     }
   }
 

@@ -346,7 +346,7 @@ describe("a dispatch", () => {
       throw new Error("away");
     };
     assert.deepEqual(await stepsOf(), ["sent", "delivered"]);
-    assert.deepEqual(kept.lines, [{ level: 40, err: "away", endpointId }]);
+    assert.deepEqual(kept.lines, [{ level: 40, err: "away", endpointId, times: 1 }]);
   });
 
   it("counts by its outcome and why, and is told where its address is not public", async () => {

@@ -6,6 +6,7 @@
 import type { Outbox } from "../events/outbox.ts";
 import { sleep, type Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import type { ClaimLimits, DispatchQueue, LeasedDispatch, Presence } from "../queue/queue.ts";
 import { slotOf } from "../queue/slots.ts";
 import type { CatchUp } from "./catch-up.ts";
@@ -65,6 +66,7 @@ export function makeClaims(services: ClaimsServices): Claims {
   let lastLookAt = clock.nowMs();
   const steps = makeSteps(services);
   const pulls = makePulls(services);
+  const tell = warnSeldom(log, "dispatches could not be claimed");
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -91,7 +93,7 @@ export function makeClaims(services: ClaimsServices): Claims {
       return [relayed, claimed, pulled].reduce(theMore, "nothing");
     } catch (error) {
       steps.leftSome(number);
-      log.warn({ err: error }, "dispatches could not be claimed");
+      tell(error);
       return "nothing";
     }
   }
@@ -117,12 +119,13 @@ function theMore(one: Found, other: Found): Found {
 
 function makeSteps(services: ClaimsServices) {
   const { queue, outbox, lanes, slots, catchUp, log, take, park, withoutEvent } = services;
+  const tell = warnSeldom(log, "the outbox could not be relayed");
 
   async function relay(): Promise<Found> {
     try {
       return (await outbox.relay()) === "more" ? "more" : "nothing";
     } catch (error) {
-      log.warn({ err: error }, "the outbox could not be relayed");
+      tell(error);
       return "nothing";
     }
   }
@@ -152,6 +155,7 @@ function makeSteps(services: ClaimsServices) {
 function makePulls(services: ClaimsServices) {
   const { queue, lanes, slots, catchUp, clock, log, take, pulled, withoutEvent } = services;
   const findBacklogs = makeBacklogSearch(services);
+  const tell = warnSeldom(log, "parked dispatches could not be pulled");
 
   async function serve(): Promise<Found> {
     await findBacklogs();
@@ -181,7 +185,7 @@ function makePulls(services: ClaimsServices) {
     );
     if (asks.length === 0) return 0;
     const answers = await queue.pull(asks).catch((error: unknown) => {
-      log.warn({ err: error }, "parked dispatches could not be pulled");
+      tell(error);
       return null;
     });
     let count = 0;

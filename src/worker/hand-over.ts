@@ -6,6 +6,7 @@
  */
 import { sleep, type Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import type { DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
 import { SlotSet, slotOf, type InFlight, type Slot, type SlotStore } from "../queue/slots.ts";
 import type { CatchUp } from "./catch-up.ts";
@@ -74,6 +75,7 @@ export function makeHandOver(services: HandOverServices): SlotHolder {
 
 /** Attempts of former owners that may still be in flight, as the lanes must count them. */
 function makeElsewhere({ store, lanes, clock, log, pump, stopping }: HandOverServices) {
+  const tell = warnSeldom(log, "attempts of other workers could not be read");
   let known: readonly InFlight[] = [];
   let isLooking = false;
 
@@ -90,7 +92,7 @@ function makeElsewhere({ store, lanes, clock, log, pump, stopping }: HandOverSer
       const left = new Set((await store.stillInFlight(known)).map(({ id }) => id));
       set(known.filter(({ id }) => !asked.has(id) || left.has(id)));
     } catch (error) {
-      log.warn({ err: error }, "attempts of other workers could not be read");
+      tell(error);
     }
     isLooking = false;
     lookSoon();

@@ -14,6 +14,7 @@ import { sleep, type Clock } from "../shared/clock.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { DeliveryId, EndpointId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import { DEFER_MS, type CompletedAttempt, type DispatchQueue, type LeasedDispatch } from "../queue/queue.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
@@ -65,14 +66,18 @@ type OutcomeServices = {
   metrics: Pick<Metrics, "outcomesRefused">;
 };
 
+type Completing = OutcomeServices & { tellThatTheyWait: ReturnType<typeof warnSeldom> };
+
 export function makeOutcomes(services: OutcomeServices): Outcomes {
+  const tellThatTheyWait = warnSeldom(services.log, "outcomes could not be recorded yet");
+  const completing = { ...services, tellThatTheyWait };
   const unlocked = inGroups("skip");
   const locked = inGroups("wait");
 
   function inGroups(whenLocked: "skip" | "wait"): GroupCommit<CompletedAttempt, boolean | Error> {
     return new GroupCommit(
       async (attempts) => {
-        const completed = await completeUntilDone(services, attempts, whenLocked);
+        const completed = await completeUntilDone(completing, attempts, whenLocked);
         return attempts.map((attempt) => completed.get(attempt.dispatch.id) ?? false);
       },
       LIMITS,
@@ -128,11 +133,11 @@ export function makeOutcomes(services: OutcomeServices): Outcomes {
  * outcome is found by halving the batch, so that the others are recorded.
  */
 async function completeUntilDone(
-  services: OutcomeServices,
+  services: Completing,
   attempts: readonly CompletedAttempt[],
   whenLocked: "skip" | "wait",
 ): Promise<Completed> {
-  const { queue, clock, log } = services;
+  const { queue, clock, tellThatTheyWait } = services;
   const lastLeaseEndsMs = Math.max(...attempts.map((attempt) => attempt.dispatch.leaseEndsMs));
   for (;;) {
     try {
@@ -143,14 +148,14 @@ async function completeUntilDone(
       if (!isPassing(error)) {
         return completeHalves(services, attempts, whenLocked, error);
       }
-      log.warn({ err: error, attempts: attempts.length }, "outcomes could not be recorded yet");
+      tellThatTheyWait(error, { attempts: attempts.length });
       await sleep(clock, RETRY_MS);
     }
   }
 }
 
 async function completeHalves(
-  services: OutcomeServices,
+  services: Completing,
   attempts: readonly CompletedAttempt[],
   whenLocked: "skip" | "wait",
   error: unknown,

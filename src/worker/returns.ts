@@ -2,6 +2,7 @@
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
 
@@ -29,6 +30,7 @@ export function makeReturns(services: {
 }): Returns {
   const { queue, clock, log, metrics } = services;
   const released = { claimable: releasesInGroups("claimable"), parked: releasesInGroups("parked") };
+  const tell = warnSeldom(log, "leases could not be released; they expire by themselves");
   const unlocked = holdsInGroups("skip");
   const locked = holdsInGroups("wait");
 
@@ -59,7 +61,7 @@ export function makeReturns(services: {
         await Promise.all(dispatches.map((dispatch) => released[to].add(dispatch)));
         metrics.dispatchesReturned.inc({ reason }, dispatches.length);
       } catch (error) {
-        log.warn({ err: error }, "leases could not be released; they expire by themselves");
+        tell(error);
       }
     },
   };

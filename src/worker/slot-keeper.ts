@@ -16,6 +16,7 @@
 import assert from "node:assert/strict";
 import type { EndpointId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Presence } from "../queue/queue.ts";
 import {
@@ -63,6 +64,7 @@ type Known = { state: SlotState; term: number };
 export class SlotKeeper {
   readonly #services: SlotKeeperServices;
   readonly #holder: SlotHolder;
+  readonly #tell: (error: unknown) => void;
   readonly #known = new Map<Slot, Known>();
   readonly #silent = new SilentWorkers();
   #owned = NO_SLOTS;
@@ -76,6 +78,7 @@ export class SlotKeeper {
   constructor(services: SlotKeeperServices, holder: SlotHolder) {
     this.#services = services;
     this.#holder = holder;
+    this.#tell = warnSeldom(services.log, "the slots of the workers could not be read or changed");
     services.presence.whenConfirmed(() => this.look());
   }
 
@@ -119,7 +122,7 @@ export class SlotKeeper {
   }
 
   async #lookOnce(): Promise<void> {
-    const { presence, log } = this.#services;
+    const { presence } = this.#services;
     if (!presence.isConfirmed()) {
       this.#silent.forget();
       return;
@@ -127,7 +130,7 @@ export class SlotKeeper {
     try {
       await this.#agree(presence.unbrokenSince());
     } catch (error) {
-      log.warn({ err: error }, "the slots of the workers could not be read or changed");
+      this.#tell(error);
     }
   }
 

@@ -184,10 +184,7 @@ describe("the slots of a worker", () => {
     Object.assign(store, well);
     unbrokenSince = 70;
     assert.deepEqual(await look(), ["read", "take 256", "arrive 256", "ready"]);
-    assert.deepEqual(
-      kept.lines,
-      [1, 2].map(() => ({ level: 40, err: "away" })),
-    );
+    assert.deepEqual(kept.lines, [{ level: 40, err: "away", times: 1 }]);
   });
 
   it("that are taken as its presence breaks are found by the next look", async () => {
@@ -204,7 +201,7 @@ describe("the slots of a worker", () => {
   it("are taken again after an error as they arrived, which is told", async () => {
     arriving = () => Promise.reject(new Error("away"));
     assert.deepEqual(await look(), ["read", "take 256", "arrive 256"]);
-    assert.deepEqual([owned(), kept.lines], [[], [{ level: 40, err: "away" }]]);
+    assert.deepEqual([owned(), kept.lines], [[], [{ level: 40, err: "away", times: 1 }]]);
     arriving = async () => undefined;
     assert.deepEqual(await look(), ["read", "take 256", "arrive 256", "ready"]);
     assert.equal(owned().length, 256);
@@ -215,7 +212,7 @@ describe("the slots of a worker", () => {
     addWorker();
     store.leave = () => Promise.reject(new Error("away"));
     await look();
-    assert.deepEqual([owned(), kept.lines], [from(128, 128), [{ level: 40, err: "away" }]]);
+    assert.deepEqual([owned(), kept.lines], [from(128, 128), [{ level: 40, err: "away", times: 1 }]]);
     table.workers.delete("other");
     assert.deepEqual(await look(), ["read", "take 128", "arrive 128", "ready"]);
     assert.equal(owned().length, 256);

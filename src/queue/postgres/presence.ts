@@ -10,6 +10,7 @@ import type { Pool } from "../../database/pool.ts";
 import { every, type Background } from "../../shared/every.ts";
 import { withinLimit } from "../../shared/time-limit.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { warnSeldom } from "../../telemetry/warn-seldom.ts";
 import { Confirmations } from "../confirmations.ts";
 import { LEASE_MS, type Presence } from "../queue.ts";
 import { confirmWorker, holdWorkerLock, removeWorker } from "./presence-store.ts";
@@ -34,12 +35,17 @@ class SessionPresence implements WorkerPresence {
   readonly #services: PresenceServices;
   readonly #stopping = new AbortController();
   readonly #listeners: (() => void)[] = [];
+  readonly #tellLost: (error: unknown) => void;
   #running: Promise<void> | null = null;
   #session: Session | null = null;
   readonly #confirmations = new Confirmations();
 
   constructor(services: PresenceServices) {
     this.#services = services;
+    this.#tellLost = warnSeldom(
+      services.log,
+      "this worker's session is lost; it starts no attempt until it has a new one",
+    );
   }
 
   isConfirmed(): boolean {
@@ -62,7 +68,7 @@ class SessionPresence implements WorkerPresence {
     const { log } = this.#services;
     this.#running ??= every(CONFIRM_EVERY_MS, () => this.#confirm(), {
       signal: this.#stopping.signal,
-      failed: (error) => log.warn({ err: error }, "this worker's presence could not be confirmed"),
+      failed: warnSeldom(log, "this worker's presence could not be confirmed"),
     });
   }
 
@@ -79,7 +85,7 @@ class SessionPresence implements WorkerPresence {
   }
 
   async #confirm(): Promise<void> {
-    const { db, firstLeaseId, log } = this.#services;
+    const { db, firstLeaseId } = this.#services;
     try {
       this.#session ??= await this.#hold();
       const held = this.#session;
@@ -88,7 +94,7 @@ class SessionPresence implements WorkerPresence {
       const answer = await confirmWorker(held, firstLeaseId, "session");
       if (answer !== null && this.#session === held) this.#noteConfirmed(answer, askedAtMs);
     } catch (error) {
-      log.warn({ err: error }, "this worker's session is lost; it starts no attempt until it has a new one");
+      this.#tellLost(error);
       this.#lose(this.#session);
       await withinLimit(confirmWorker(db, firstLeaseId, "pool"), ANSWER_LIMIT_MS, noAnswer);
     }

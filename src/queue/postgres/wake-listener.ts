@@ -8,6 +8,7 @@ import { keepListening } from "../../database/keep-listening.ts";
 import type { Background } from "../../shared/every.ts";
 import { parseEndpointId, parseEventId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { warnSeldom } from "../../telemetry/warn-seldom.ts";
 import type { EventAtEndpoint } from "../queue.ts";
 import { SLOTS_CHANGED, WAKE_CHANNEL } from "../channels.ts";
 import { NEIGHBOURS, SLOT_COUNT } from "../slots.ts";
@@ -53,7 +54,7 @@ export function makeWakeListener(services: {
         heard: hear,
         // For notifications that were sent while no connection listened.
         opened: () => wakeSoon("any"),
-        failed: (error) => log.warn({ err: error }, "cannot listen for new dispatches; polling meanwhile"),
+        failed: warnSeldom(log, "cannot listen for new dispatches; polling meanwhile"),
       });
     },
     async stop() {

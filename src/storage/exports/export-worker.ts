@@ -8,6 +8,7 @@ import { every, pause, type Background } from "../../shared/every.ts";
 import { parseExportId, type ExportId } from "../../shared/id.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { warnSeldom } from "../../telemetry/warn-seldom.ts";
 import { StoreUnavailableError } from "../bytes/bucket.ts";
 import { runExport, type ExportRunServices } from "./export-run.ts";
 import {
@@ -71,10 +72,10 @@ class ExportLoop implements Background {
   }
 
   async #work(): Promise<void> {
-    const { log } = this.#services;
+    const failed = warnSeldom(this.#services.log, "no export could be claimed");
     while (!this.#stopping.signal.aborted) {
       const found = await this.#makeOne().catch((error: unknown) => {
-        log.warn({ err: error }, "no export could be claimed");
+        failed(error);
         return false;
       });
       if (!found) await pause(POLL_MS, this.#stopping.signal);
