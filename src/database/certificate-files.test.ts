@@ -48,6 +48,9 @@ describe("a file of sslrootcert", () => {
     ["has no certificate", "-----BEGIN EC PRIVATE KEY-----\nMA==\n-----END EC PRIVATE KEY-----\n", false],
     ["is two certificates joined without a line's end between them", PEM.trimEnd() + PEM, false],
     ["is two certificates, with words before them", `an authority\n${PEM}another\n${PEM}`, true],
+    ["is two certificates, one of them in a comment", PEM.replaceAll(/^/gm, "# ") + "\n" + PEM, true],
+    ["begins with the mark of a text in UTF-8", `\uFEFF${PEM}`, true],
+    ["has a certificate behind words in its line", `an authority ${PEM}`, false],
     ["has the line ends of Windows", PEM.replaceAll("\n", "\r\n"), true],
     ["is of another kind of certificate in PEM", PEM.replaceAll("CERTIFICATE", "TRUSTED CERTIFICATE"), true],
   ] as const) {

@@ -5,8 +5,10 @@ import { requireHosts } from "./host-list.ts";
 import { messageOf } from "../shared/message-of.ts";
 
 const PARAMETERS = ["sslrootcert", "sslcert", "sslkey"];
-const BEGIN = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/g;
-const WHOLE_LINE = new RegExp(`^${BEGIN.source}\\s*$`, "gm");
+/** Editors of Windows put a mark before it, which OpenSSL passes over as it does lines before it. */
+const BEGIN = /^\uFEFF?-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----\s*$/m;
+/** As where two files were joined: OpenSSL takes neither then, and tells nobody. */
+const JOINED = /-----END .*-----BEGIN /;
 
 /** Throws ConfigError naming the first file that can't be read, or that names authorities and has no certificate. */
 export function requireCertificateFiles(databaseUrl: string): void {
@@ -18,8 +20,7 @@ export function requireCertificateFiles(databaseUrl: string): void {
     const file = searchParams.get(parameter);
     if (file === null || file === "") continue;
     const text = read(parameter, file);
-    // OpenSSL stops where one does not begin a line, as where two files were joined, and tells nobody.
-    if (parameter === "sslrootcert" && !begins(text)) {
+    if (parameter === "sslrootcert" && (!BEGIN.test(text) || JOINED.test(text))) {
       throw new ConfigError(
         `${parameter} of the database's URL has no certificate, or one that does not begin a line: ${file}.\nMake it a file of certificates in PEM, each of whose BEGIN and END is a line.`,
       );
@@ -36,9 +37,4 @@ function read(parameter: string, file: string): string {
       `${parameter} of the database's URL can't be read: ${messageOf(error)}.\nCheck the path, that it is a file, and that this user may read it.`,
     );
   }
-}
-
-function begins(text: string): boolean {
-  const lines = text.match(WHOLE_LINE)?.length ?? 0;
-  return lines > 0 && lines === text.match(BEGIN)?.length;
 }
