@@ -67,7 +67,7 @@ describe("postern doctor", () => {
     assert.equal(code, 0, output);
     const checks = [...output.matchAll(/^ok {4}([a-z ]+): /gm)].map(([, check]) => check);
     const settings = ["node", "data folder", "settings", "event catalog"];
-    const kept = ["database", "schema", "encryption key", "workers"];
+    const kept = ["database", "schema", "encryption key", "clock", "workers"];
     assert.deepEqual(checks, [...settings, ...kept, "name servers", "object store"]);
     assert.deepEqual(await readdir(dataDir), [], "what it tried to write is removed");
   });

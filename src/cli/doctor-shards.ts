@@ -3,13 +3,13 @@ import type { Config } from "../config.ts";
 import type { Pool } from "../database/pool.ts";
 import { judgeShards } from "../shards/join.ts";
 import { readLeftCopies, readServerFacts } from "../shards/copy-store.ts";
-import { readShardState } from "../shards/join-store.ts";
+import { readHandovers } from "../shards/join-store.ts";
 import { findAbsent, findMisplaced } from "../shards/misplaced.ts";
 import { faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
 import { withOwnBucket } from "../shards/own-bucket.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import { withDatabases } from "./databases.ts";
-import { checkDatabase, CLOCK, CLOCK_MS } from "./doctor-checks.ts";
+import { checkDatabase } from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
 import type { Finding } from "./finding.ts";
 
@@ -104,14 +104,8 @@ function findingOf(check: string, status: "info" | "fail", fault: string): Findi
 }
 
 async function checkState(name: string, db: Pool): Promise<Finding[]> {
-  const askedAt = Date.now();
-  const { clock, waiting, waitingMs } = await readShardState(db);
-  const apartMs = Math.abs(clock.getTime() - (askedAt + Date.now()) / 2);
-  // One that is wrong is told with the database.
-  const findings: Finding[] =
-    apartMs < CLOCK_MS
-      ? [{ check: `shard ${name}: ${CLOCK}`, status: "ok", detail: "that of this machine" }]
-      : [];
+  const { waiting, waitingMs } = await readHandovers(db);
+  const findings: Finding[] = [];
   if (waitingMs !== null && waitingMs > WAITING_MS) {
     findings.push({
       check: `shard ${name}: hand-over`,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { seedTwoTenants } from "../../test/support/two-tenants.ts";
-import { countHomes, hasTenants, readShardState } from "./join-store.ts";
+import { countHomes, hasTenants, readHandovers } from "./join-store.ts";
 
 let database: TestDatabase;
 
@@ -16,10 +16,10 @@ it("says for how many milliseconds the oldest event has waited for another shard
   await database.pool.query(
     "UPDATE postern.handovers SET id = postern.lowest_id_at(now() - interval '5 minutes') WHERE tenant_id = 'acme'",
   );
-  const { waiting, waitingMs } = await readShardState(database.pool);
+  const { waiting, waitingMs } = await readHandovers(database.pool);
   assert.deepEqual([waiting, Math.floor(Number(waitingMs) / 60_000)], [2, 5]);
   await database.pool.query("DELETE FROM postern.handovers");
-  const { waiting: none, waitingMs: never } = await readShardState(database.pool);
+  const { waiting: none, waitingMs: never } = await readHandovers(database.pool);
   assert.deepEqual([none, never], [0, null]);
 });
 

@@ -56,14 +56,11 @@ export async function readSchemaVersion(db: Db): Promise<number> {
 }
 
 /** Events that wait to be handed over: how many, and for how long the oldest does. */
-export async function readShardState(
-  db: Db,
-): Promise<{ clock: Date; waiting: number; waitingMs: number | null }> {
+export async function readHandovers(db: Db): Promise<{ waiting: number; waitingMs: number | null }> {
   const { rows } = await db.query<{
-    clock: Date;
     waiting: number;
     waitingMs: number | null;
-  }>(/* sql */ `SELECT clock_timestamp() AS clock, (SELECT count(*)::int FROM postern.handovers) AS waiting, (
+  }>(/* sql */ `SELECT (SELECT count(*)::int FROM postern.handovers) AS waiting, (
         SELECT round(1000 * extract(epoch FROM now()))::bigint - ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint
         FROM postern.handovers ORDER BY id LIMIT 1
       ) AS "waitingMs"`);

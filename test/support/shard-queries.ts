@@ -98,8 +98,8 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
       [acme],
     );
   },
-  readShardState: async (db) => {
-    assert.ok(((await join.readShardState(db)).waitingMs ?? -1) >= 0);
+  readHandovers: async (db) => {
+    assert.ok(((await join.readHandovers(db)).waitingMs ?? -1) >= 0);
   },
   readDatabaseIdentity: (db) => join.readDatabaseIdentity(db),
   readSchemaVersion: async (db) => {
