@@ -65,7 +65,8 @@ describe("a start", () => {
       assert.equal(
         error.message,
         `INTEGRATION_ENCRYPTION_KEY lacks key ${ids}, which encrypts secrets in this database (${counts}). ` +
-          "Add the former key behind a comma: the first key encrypts, all decrypt.",
+          "Add the former key behind a comma: the first key encrypts, all decrypt. " +
+          `If it is lost for good, \`postern keys forget ${missing[0]?.keyId}\` (docs/operating.md, Keys) lets Postern start without it.`,
       );
       return true;
     });
