@@ -56,6 +56,9 @@ describe("a key that is lost", () => {
     assert.match(forgotten.printed, new RegExp(`^acme +${endpoints[0]}$`, "m"));
     assert.doesNotMatch(forgotten.printed, new RegExp(endpoints[1]));
 
+    const { printed } = await runProgram(["doctor"], withKeys(kept));
+    assert.match(printed, /^warn +encryption key: .* but 2 of a key that was given up as lost/m);
+
     program = await startProgram(["up"], withKeys(kept));
     await publish(program);
     await eventually(async () => sentTo("/kept").length === 1);

@@ -6,7 +6,7 @@ import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { first } from "../../test/support/webhooks.ts";
 import { makeSecretBox, type SecretBox } from "../shared/secret-box.ts";
-import { changeKeys, readKeyUse } from "./change-keys.ts";
+import { changeKeys, forgetKey, readKeyUse } from "./change-keys.ts";
 import { insertEndpoint } from "./endpoint-store.ts";
 import { listSealedOtherwise, replaceSealed } from "./reseal-store.ts";
 import { readSendTarget } from "./send-target.ts";
@@ -204,5 +204,57 @@ describe("a change of keys", () => {
       client.release();
     }
     assert.deepEqual(await secretsUnder(newBox, locked), ALL);
+  });
+});
+
+describe("a lost key that is given up", () => {
+  /** The value that signed before it, too, if it may be signed with still. */
+  const former = `UPDATE postern.endpoints SET previous_secret = $2,
+    previous_secret_until = now() + make_interval(secs => $3) WHERE id = $1`;
+
+  it("cuts off the endpoints that need it, and ends former secrets under it without telling of their endpoints", async () => {
+    const [needing, other] = [await create(lostBox), await create(newBox)];
+    const renewed = [await create(newBox), await create(newBox)];
+    for (const [n, key] of renewed.entries()) {
+      const sealed = sealSigningSecret(lostBox, `former-${SECRET}`, key);
+      await database.pool.query(former, [key.endpointId, sealed, n === 0 ? 60 : -60]);
+    }
+    const told: EndpointKey[] = [];
+    assert.equal(await forgetKey(database.pool, idOf(lostBox), (key) => told.push(key)), 0);
+    assert.deepEqual(told, [needing]);
+    const [, , headers] = ALL;
+    for (const key of renewed) assert.deepEqual(await secretsUnder(newBox, key), [SECRET, headers]);
+    assert.deepEqual(await secretsUnder(newBox, other), ALL);
+    await assert.rejects(secretsUnder(newBox, needing), { name: "SecretBoxError" });
+    assert.deepEqual(await secretsUnder(lostBox, needing), [SECRET, headers]);
+    assert.deepEqual(await audited(), [byOperator("keys.forgotten", { key: idOf(lostBox), secrets: 4 })]);
+  });
+
+  it("is given up by more than 500 endpoints, and in a second round by one that was locked", async (test) => {
+    const locked = await create(lostBox);
+    for (let n = 0; n < 501; n++) {
+      const endpoint = newEndpoint({ tenantId });
+      const secret = sealSigningSecret(lostBox, SECRET, { tenantId, endpointId: endpoint.id });
+      await insertEndpoint(database.pool, { ...endpoint, secret });
+    }
+    const client = await database.pool.connect();
+    const { pool } = database;
+    const ask = pool.query.bind(pool);
+    try {
+      await client.query("BEGIN");
+      await client.query("SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE", [locked.endpointId]);
+      const batches: (number | null)[] = [];
+      test.mock.method(pool, "query", async (text: string, values?: unknown[]) => {
+        const answer = await ask(text, values);
+        if (text.includes("SKIP LOCKED")) batches.push(answer.rowCount);
+        // Only now that the first round found no more.
+        if (batches.at(-1) === 0) await client.query("COMMIT");
+        return answer;
+      });
+      assert.equal(await forgetKey(pool, idOf(lostBox), () => undefined), 0);
+      assert.deepEqual(batches, [500, 1, 0, 1, 0]);
+    } finally {
+      client.release();
+    }
   });
 });

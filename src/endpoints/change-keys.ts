@@ -58,11 +58,11 @@ export async function readKeyUse(db: Db, box: SecretBox): Promise<KeyUse[]> {
   return [held("first")(first), ...former.map(held("former")), ...others];
 }
 
-/** Gives up what a lost key has sealed. `onForgotten` is told of each endpoint; answers how many secrets are left. `db` with the owner's rights. */
+/** Gives up what a lost key has sealed. `onCutOff` is told of each endpoint that gets no requests now; answers how many secrets are left. `db` with the owner's rights. */
 export async function forgetKey(
   db: Db,
   keyId: string,
-  onForgotten: (endpoint: EndpointKey) => void,
+  onCutOff: (endpoint: EndpointKey) => void,
 ): Promise<number> {
   const secretsLeft = async () =>
     (await countSecretsByKey(db)).find((one) => one.keyId === keyId && !one.isForgotten)?.count ?? 0;
@@ -71,8 +71,8 @@ export async function forgetKey(
   if (left > 0) await recordByOperator(db, "keys.forgotten", { key: keyId, secrets: left });
   for (let round = 0; left > 0 && round < ROUNDS; round++) {
     if (round > 0) await delay(ROUND_PAUSE_MS);
-    for (let batch = [...(await forgetSealedBy(db, keyId, BATCH))]; batch.length > 0;) {
-      for (const endpoint of batch) onForgotten(endpoint);
+    for (let batch = await forgetSealedBy(db, keyId, BATCH); batch.length > 0;) {
+      for (const { isCutOff, ...endpoint } of batch) if (isCutOff) onCutOff(endpoint);
       batch = await forgetSealedBy(db, keyId, BATCH);
     }
     left = await secretsLeft();

@@ -121,13 +121,18 @@ const forgotten = (column: string): string =>
 
 /**
  * Marks what the key has sealed as forgotten, of so many endpoints, and answers
- * which. Their former secrets end: nothing can be signed with them. Locked rows
- * and tenants that are being moved are skipped, as by {@link replaceSealed}.
+ * which. Their former secrets end: nothing can be signed with them. `isCutOff`:
+ * not only of its former secret. Locked rows and tenants that are being moved
+ * are skipped, as by {@link replaceSealed}.
  */
-export async function forgetSealedBy(db: Db, keyId: string, limit: number): Promise<EndpointKey[]> {
-  const { rows } = await db.query<EndpointKey>(
+export async function forgetSealedBy(
+  db: Db,
+  keyId: string,
+  limit: number,
+): Promise<(EndpointKey & { isCutOff: boolean })[]> {
+  const { rows } = await db.query<EndpointKey & { isCutOff: boolean }>(
     /* sql */ `WITH found AS MATERIALIZED (
-        SELECT e.tenant_id, e.id FROM postern.endpoints e
+        SELECT e.tenant_id, e.id, ${isSealedBy("secret")} OR ${isSealedBy("sealed_headers")} AS is_cut_off FROM postern.endpoints e
         WHERE deleted_at IS NULL AND ${notOnItsWay("e.tenant_id")}
           AND (${isSealedBy("secret")} OR ${isSealedBy("previous_secret")} OR ${isSealedBy("sealed_headers")})
         ORDER BY e.tenant_id, e.id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
@@ -137,7 +142,7 @@ export async function forgetSealedBy(db: Db, keyId: string, limit: number): Prom
         previous_secret_until = CASE WHEN NOT ${isSealedBy("previous_secret")} THEN previous_secret_until END,
         previous_secret = CASE WHEN NOT ${isSealedBy("previous_secret")} THEN previous_secret END
       FROM found WHERE e.tenant_id = found.tenant_id AND e.id = found.id
-      RETURNING e.tenant_id AS "tenantId", e.id AS "endpointId"`,
+      RETURNING e.tenant_id AS "tenantId", e.id AS "endpointId", found.is_cut_off AS "isCutOff"`,
     [keyId, limit],
   );
   return rows;
