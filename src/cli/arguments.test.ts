@@ -22,6 +22,7 @@ const COMMAND_LINE = [
   "doctor --json",
   "keys rotate --json",
   "keys status --json",
+  "keys forget key",
   "catalog check [file]",
   "catalog diff file --tenant= --url=",
   "catalog import file",
