@@ -49,13 +49,14 @@ describe("what is told of findings", () => {
 });
 
 describe("what is told of a database", () => {
-  it("is its name and version, its schema, its key and its workers", async () => {
+  it("is its name and version, its schema, its key, its clock and its workers", async () => {
     const { pathname, host } = new URL(database.url);
     const [server = "", ...more] = told(await checkDatabase(settings()));
     assert.ok(server.startsWith(`ok database: ${pathname.slice(1)} on ${host}, PostgreSQL `), server);
     assert.deepEqual(more, [
       "ok schema: up to date",
       "ok encryption key: opens every stored secret",
+      "ok clock: that of this machine",
       "ok workers: none runs on this database now",
     ]);
   });
