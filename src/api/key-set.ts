@@ -9,12 +9,16 @@ import {
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from "jose";
+import * as z from "zod";
 import { seldom } from "../shared/seldom.ts";
 import type { Log } from "../telemetry/log.ts";
 
 const TIMEOUT_MS = 3000;
 /** Each caller meets a key set that can't be read; the log needs one line of it. */
 const TELL_EVERY_MS = 60_000;
+
+/** What jose calls well-formed; the keys are judged as they are used. */
+const keySet = z.object({ keys: z.array(z.looseObject({})) });
 
 /**
  * How a key set is kept: a token with an unknown key makes it be fetched again,
@@ -102,11 +106,14 @@ export function isTokenFault(error: unknown): error is errors.JOSEError {
   return error instanceof errors.JOSEError && error.code !== "ERR_JOSE_GENERIC";
 }
 
-/** The message of its error names the status of any answer but 200. */
+/** Throws for whatever is no key set; the message of its error names the status of any answer but 200. */
 const fetchSet: FetchImplementation = async (url, options) => {
   const response = await fetch(url, options);
-  if (response.status === 200) return response;
-  throw new errors.JOSEError(`the key set was answered with ${response.status}`);
+  if (response.status !== 200) throw new errors.JOSEError(`the key set was answered with ${response.status}`);
+  // Judged before the pause is: a sign-in page in place of the keys is not fetched for each caller either.
+  const set = keySet.safeParse(await response.json());
+  if (!set.success) throw new errors.JWKSInvalid("JSON Web Key Set malformed");
+  return Response.json(set.data);
 };
 
 /** Fetches, but not while the last try failed a moment ago: callers by the thousand would keep a server from coming back. */

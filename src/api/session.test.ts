@@ -361,12 +361,19 @@ describe("a key set", () => {
     deepEqual(causes, ["RS256 requires key modulusLength to be 2048 bits or larger"]);
   });
 
-  it("that is answered with an error is not asked for by each token", async (test) => {
+  it("that is answered with an error, or is none, is not asked for by each token", async (test) => {
     const server = await keyServerFor(test, [old.jwk]);
-    server.answer = { status: 503, body: "" };
-    const verifier = withKeys(server, { pauseMs: 600_000 });
-    for (let again = 0; again < 3; again++) equal(await judge(verifier, await byOld()), "unavailable");
-    equal(server.fetches, 1);
+    for (const answer of [
+      { status: 503, body: "" },
+      { status: 200, body: "<html>" },
+      { status: 200, body: '{"keys":7}' },
+    ]) {
+      server.answer = answer;
+      server.fetches = 0;
+      const verifier = withKeys(server, { pauseMs: 600_000 });
+      for (let again = 0; again < 3; again++) equal(await judge(verifier, await byOld()), "unavailable");
+      equal(server.fetches, 1, answer.body);
+    }
   });
 
   it("is not asked again for a token that it verified a moment ago", async (test) => {
