@@ -15,6 +15,8 @@ export type SmallDisk = {
   fill(): Promise<void>;
   /** Gives back what {@link SmallDisk.fill} took. */
   free(): Promise<void>;
+  /** Read-only, or as before. */
+  remount(as: "ro" | "rw"): Promise<void>;
   unmount(): Promise<void>;
 };
 
@@ -52,6 +54,9 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | nul
       }
     },
     free: () => rm(filler),
+    async remount(as) {
+      await run("mount", ["-o", `remount,${as}`, folder]);
+    },
     async unmount() {
       await run("umount", ["--lazy", folder]);
       mounted.delete(folder);

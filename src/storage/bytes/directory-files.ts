@@ -2,9 +2,10 @@
  * Files that appear whole or not at all, and are never reached by a link.
  */
 import { constants } from "node:fs";
-import { link, mkdir, open, realpath, rm, rmdir, type FileHandle } from "node:fs/promises";
+import { link, open, realpath, rm, rmdir, type FileHandle } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { hasCode } from "../../shared/error-code.ts";
+import { makeFolders } from "../../shared/make-folders.ts";
 import { isAbsent } from "./directory-listing.ts";
 
 /** Opens for reading; null where there is no such regular file. Symbolic links anywhere in the path are refused. */
@@ -34,7 +35,7 @@ const TRIES = 100;
 export async function placeExclusively(from: string, path: string): Promise<boolean> {
   for (let tries = 1; ; tries++) {
     try {
-      await makeFolders(dirname(path));
+      await makeSynced(dirname(path));
       // Unlike a rename, a link never replaces what is there.
       await link(from, path);
       await syncFolder(dirname(path));
@@ -72,8 +73,8 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function makeFolders(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+async function makeSynced(folder: string): Promise<void> {
+  const first = await makeFolders(folder);
   if (first === undefined) return;
   // A new folder is an entry of the one above it.
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));

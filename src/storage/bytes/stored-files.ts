@@ -4,21 +4,12 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import type { BigIntStats } from "node:fs";
-import {
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-  type FileHandle,
-} from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, stat, writeFile, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { LRUCache } from "lru-cache";
 import * as z from "zod";
+import { makeFolders } from "../../shared/make-folders.ts";
 import type { Bucket, Upload } from "./bucket.ts";
 import { openRegular, placeExclusively, removeFile } from "./directory-files.ts";
 import { OWN_PREFIX } from "./own-keys.ts";
@@ -102,7 +93,7 @@ export class StoredFiles {
 
   /** A new file of this process's own, beside the objects so that it can be linked to its place. */
   async #newDraft(): Promise<string> {
-    await mkdir(this.#folders.uploads, { recursive: true, mode: 0o700 });
+    await makeFolders(this.#folders.uploads);
     // What cannot be removed is clutter, and no reason to refuse an upload.
     this.#prepared ??= removeAbandoned(this.#folders.uploads).catch(() => undefined);
     await this.#prepared;
@@ -139,7 +130,7 @@ export class StoredFiles {
       const draft = await this.#newDraft();
       try {
         await writeFile(draft, JSON.stringify(content), { flag: "wx", mode: 0o600 });
-        await mkdir(dirname(this.#noteOf(key)), { recursive: true, mode: 0o700 });
+        await makeFolders(dirname(this.#noteOf(key)));
         await rename(draft, this.#noteOf(key));
       } finally {
         await rm(draft, { force: true });

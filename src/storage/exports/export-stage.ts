@@ -1,8 +1,9 @@
 /** The first half of a run: the log, page by page, into parts of an archive in a folder of this machine. */
 import { randomUUID } from "node:crypto";
-import { mkdir, open, stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Db } from "../../database/pool.ts";
+import { makeFolders } from "../../shared/make-folders.ts";
 import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
 import { readLogPage, type LogPage } from "./export-log-store.ts";
 import { recordPart } from "./export-store.ts";
@@ -65,7 +66,7 @@ export async function hasStagedFiles(folder: string, parts: readonly StagedPart[
 /** Stages what is still missing of the range; answers all parts. */
 export async function stageLog(staging: Staging): Promise<StagedPart[]> {
   const { run, folder } = staging;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolders(folder);
   const parts = [...run.parts];
   let { after } = run;
   for (;;) {

@@ -10,12 +10,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Db, Pool } from "../../database/pool.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import type { TenantId } from "../../shared/id.ts";
+import { makeFolders } from "../../shared/make-folders.ts";
 import { NOT_UPLOADED, StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
 import { insertAdoptedExport } from "../exports/export-store.ts";
 import { readManifest, type ArchiveManifest } from "../exports/read-manifest.ts";
@@ -66,7 +67,7 @@ export async function* adoptObjects(
     ]),
   );
   const later: Rowless[] = [];
-  await mkdir(options.folder, { recursive: true, mode: 0o700 });
+  await makeFolders(options.folder);
   try {
     for await (const rowless of eachRowless(services)) {
       // An archive may name the tenant of objects before it.
