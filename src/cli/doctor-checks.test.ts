@@ -96,6 +96,25 @@ describe("what is told of a database", () => {
     }
   });
 
+  it("that takes no writes is told, and what to do", async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await database.pool.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    try {
+      const found = await checkDatabase(settings({ DATABASE_URL: database.url }));
+      const [first, second] = found;
+      assert.deepEqual([first?.status, second?.check, second?.status], ["ok", "writes", "fail"]);
+      assert.equal(second?.detail, "the database is read-only");
+      assert.match(
+        Object(second).fix,
+        /^Name the primary in DATABASE_URL or SHARDS, or set default_transaction_read_only off/,
+      );
+      assert.ok(found.some(({ check, status }) => check === "schema" && status === "ok"));
+    } finally {
+      await database.pool.query("SET default_transaction_read_only = off");
+      await database.pool.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    }
+  });
+
   it("that is away is where it was looked for, and what to do", async () => {
     const DATABASE_URL = `postgres://127.0.0.1:${await freePort()}/x`;
     const [finding, ...others] = await checkDatabase(settings({ DATABASE_URL }));

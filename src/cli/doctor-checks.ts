@@ -9,7 +9,7 @@ import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { findRoleTrouble } from "../database/roles.ts";
-import { ENCODING, findUnfit, readServer } from "../database/server-version.ts";
+import { ENCODING, findUnfit, isReadOnly, readServer } from "../database/server-version.ts";
 import { readDatabaseClock } from "../storage/rows/stored-object-store.ts";
 import { readKeyUse } from "../endpoints/change-keys.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
@@ -31,7 +31,7 @@ import { makeLog } from "../telemetry/log.ts";
 import { checkDurability } from "./doctor-hosts.ts";
 import { checkWorkers } from "./doctor-workers.ts";
 import type { Finding } from "./finding.ts";
-import { describeMistake } from "./mistakes.ts";
+import { describeMistake, MAKE_WRITABLE } from "./mistakes.ts";
 import { CONNECTION_TIMEOUT_MS, loadMigrations, openDatabase } from "./databases.ts";
 
 /** Of files that are not applied yet: a new database lacks all of them. */
@@ -155,7 +155,7 @@ async function inspectDatabase(url: string, config: Config): Promise<Finding[]> 
 async function inspect(db: Pool, config: Config): Promise<Finding[]> {
   const findings: Finding[] = [await checkServer(db, config)];
   if (findings.some(({ status }) => status === "fail")) return findings;
-  findings.push(...(await checkDurability(db, config)));
+  findings.push(...(await checkWrites(db)), ...(await checkDurability(db, config)));
   const trouble = await findRoleTrouble(db);
   if (trouble !== null) findings.push({ check: "roles", status: "fail", ...trouble });
   const pending = await pendingMigrations(db, await loadMigrations());
@@ -208,6 +208,12 @@ async function checkServer(db: Pool, config: Config): Promise<Finding> {
   if (config.databaseUrl !== undefined) return { check, status: "ok", detail };
   const fix = "set DATABASE_URL to a server of your own, unless this is to try Postern";
   return { check, status: "warn", detail, fix };
+}
+
+/** Told only where there are none: a start and all that is accepted need them, and nothing else here does. */
+async function checkWrites(db: Pool): Promise<Finding[]> {
+  if (!(await isReadOnly(db))) return [];
+  return [{ check: "writes", status: "fail", detail: "the database is read-only", fix: MAKE_WRITABLE }];
 }
 
 async function checkKeys(db: Pool, config: Config): Promise<Finding> {

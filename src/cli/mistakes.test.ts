@@ -196,6 +196,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /postern storage doctor/,
   ],
   [
+    "a database that takes no writes",
+    fault("25006", "cannot execute CREATE SCHEMA in a read-only transaction"),
+    /is read-only: cannot execute CREATE SCHEMA/,
+    /^Name the primary in DATABASE_URL or SHARDS, or set default_transaction_read_only off/,
+  ],
+  [
     "a database that is not running",
     fault("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:5432", "connect"),
     /The database can't be used/,

@@ -36,6 +36,9 @@ type Fault = {
   routine: string;
 };
 
+/** A standby, or a setting of the database or of the user. */
+export const MAKE_WRITABLE =
+  "Name the primary in DATABASE_URL or SHARDS, or set default_transaction_read_only off for the database and its user.";
 // Of `pg`, with "be a string" or "be a non-empty string" behind it.
 const NO_PASSWORD = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must";
 
@@ -210,6 +213,10 @@ export const MISTAKES: readonly Mistake[] = [
       `The database has no connection left: ${message}.`,
       "Raise max_connections there, or lower DATABASE_POOL_SIZE of the processes (docs/operating.md, Database).",
     ],
+  },
+  {
+    is: ({ code }) => code === "25006",
+    say: ({ message }) => [`The database is read-only: ${message}.`, MAKE_WRITABLE],
   },
   {
     is: ({ error }) => isAway(error),

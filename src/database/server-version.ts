@@ -16,6 +16,14 @@ export async function readServer(db: Db): Promise<DatabaseServer> {
   return rows[0] ?? { version: "", encoding: "" };
 }
 
+/** As a standby is, or by a setting of the server, the database or the user. */
+export async function isReadOnly(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ is_read_only: boolean }>(
+    /* sql */ `SELECT current_setting('transaction_read_only') = 'on' AS is_read_only`,
+  );
+  return rows[0]?.is_read_only === true;
+}
+
 /** Why Postern can't work there, and what to do; null where it can. */
 export function findUnfit({ version, encoding }: DatabaseServer): { fault: string; fix: string } | null {
   if (!(Number.parseInt(version, 10) >= OLDEST_POSTGRES)) {
