@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:net";
 import { after, before, describe, it } from "node:test";
+import { TLSSocket } from "node:tls";
+import { makeTestCa } from "../../test/support/certificates.ts";
 import { captured } from "../../test/support/command.ts";
 import { startDnsServer, type DnsAnswer } from "../../test/support/dns-server.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { pretend, sayHost, type Pretended } from "../../test/support/pretended-server.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
+import { listen } from "../../test/support/tls-receiver.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { createPool } from "../database/pool.ts";
 import { directoryBucketName } from "../storage/bytes/directory-bucket.ts";
@@ -113,6 +117,38 @@ describe("what is told of a database", () => {
       await database.pool.query("SET default_transaction_read_only = off");
       await database.pool.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
     }
+  });
+
+  it("whose TLS fails is told with the reason, and what to do", async (test) => {
+    const ca = await makeTestCa();
+    const { keyPem: key, certPem: cert } = await ca.issue();
+    const server = createServer((socket) => {
+      socket.once("data", () => {
+        socket.write("S");
+        const options = { key, cert, ca: [ca.caPem], requestCert: true, rejectUnauthorized: true };
+        new TLSSocket(socket, { isServer: true, ...options }).on("error", () => undefined);
+      });
+    });
+    const DATABASE_URL = `postgres://127.0.0.1:${await listen(server)}/x?sslmode=no-verify`;
+    test.after(() => server.close());
+    const [finding, ...others] = await checkDatabase(settings({ DATABASE_URL }));
+    assert.deepEqual([finding?.status, others], ["fail", []]);
+    assert.equal(
+      finding?.detail,
+      "No TLS connection to the database comes about: tlsv13 alert certificate required.",
+    );
+    assert.match(Object(finding).fix, /asks for a client's certificate, add sslcert and sslkey/);
+  });
+
+  it("that is no PostgreSQL is told, too, where TLS is asked for", async (test) => {
+    const server = createServer(
+      (socket) => void socket.once("data", () => socket.end("HTTP/1.1 400 \r\n\r\n")),
+    );
+    const DATABASE_URL = `postgres://127.0.0.1:${await listen(server)}/x?sslmode=verify-full`;
+    test.after(() => server.close());
+    const [finding] = await checkDatabase(settings({ DATABASE_URL }));
+    assert.match(finding?.detail ?? "", /^No TLS connection to the database comes about: /);
+    assert.match(Object(finding).fix, /^Check that PostgreSQL answers at the port of DATABASE_URL/);
   });
 
   it("that is away is where it was looked for, and what to do", async () => {

@@ -76,6 +76,16 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /^Turn on TLS there/,
   ],
   [
+    "a server of a TLS that is too old",
+    fault(
+      "EPROTO",
+      "write EPROTO 401D:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:../rec.c:918:SSL alert number 70\n",
+      "write",
+    ),
+    /^No TLS connection to the database comes about: tlsv1 alert protocol version\.$/,
+    /TLS 1\.2 or newer/,
+  ],
+  [
     "a password with a reserved character",
     fault("ERR_INVALID_URL", "Invalid URL"),
     /can't be read/,

@@ -41,6 +41,8 @@ export const MAKE_WRITABLE =
   "Name the primary in DATABASE_URL or SHARDS, or set default_transaction_read_only off for the database and its user.";
 // Of `pg`, with "be a string" or "be a non-empty string" behind it.
 const NO_PASSWORD = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must";
+// Of `pg`, without a code.
+const NO_TLS = "There was an error establishing an SSL connection";
 
 // PostgreSQL's, once it knows who connects to which database.
 const OPENING = "CheckMyDatabase";
@@ -101,6 +103,14 @@ export const MISTAKES: readonly Mistake[] = [
     say: () => [
       "DATABASE_URL asks for TLS (sslmode), and the database does not offer it.",
       "Turn on TLS there (ssl = on), or remove sslmode from DATABASE_URL where the network between is your own.",
+    ],
+  },
+  {
+    // The last where the answer is not PostgreSQL's.
+    is: ({ code, message }) => code === "EPROTO" || code.startsWith("ERR_SSL_") || message.startsWith(NO_TLS),
+    say: ({ message }) => [
+      `No TLS connection to the database comes about: ${tlsReasonIn(message)}.`,
+      "Check that PostgreSQL answers at the port of DATABASE_URL, with TLS 1.2 or newer; where it asks for a client's certificate, add sslcert and sslkey.",
     ],
   },
   {
@@ -230,6 +240,11 @@ export const MISTAKES: readonly Mistake[] = [
 /** PostgreSQL names the database where the right to connect to it, or to make a schema there, is missing. Found in English alone. */
 function databaseIn(message: string): string {
   return /^permission denied for database (\S+)$/.exec(message)?.[1] ?? "<database>";
+}
+
+/** Of OpenSSL's line of numbers, routines and files. */
+function tlsReasonIn(message: string): string {
+  return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1]?.trim() ?? message.trim();
 }
 
 /** The message for a fault that the operator can fix; null for a fault of the program. */
