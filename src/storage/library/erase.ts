@@ -8,6 +8,7 @@ import type { Db } from "../../database/pool.ts";
 import type { TenantId } from "../../shared/id.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
+import { OWNER_PREFIX } from "../bytes/own-keys.ts";
 import { applyMutations } from "../rows/mutation-store.ts";
 import { matchesHead } from "../rules/identity.ts";
 import { moveState } from "../rules/mutations.ts";
@@ -16,6 +17,8 @@ import { findRowState, listTenantObjects, readDatabaseClock } from "../rows/stor
 import type { Changing } from "./change-artifacts.ts";
 
 const PAGE = 1000;
+const NO_OWNER =
+  "the version is not there, but neither is the bucket's owner mark: `postern storage doctor` says more";
 
 type Erased = Pick<StoredObject, "id" | "kind" | "key" | "version_id" | "size">;
 
@@ -78,10 +81,16 @@ export async function deleteOwnVersion(bucket: Bucket, object: StoredObject): Pr
   const { key, version_id: versionId } = object;
   const own = { bucket: object.bucket, key, version_id: versionId };
   const head = await bucket.head(own);
-  if (!head.found) return null;
+  if (!head.found) return (await hasOwner(bucket)) ? null : NO_OWNER;
   if (!matchesHead(object, head)) return "the version in the bucket is not of the row's size and SHA-256";
   await bucket.deleteVersion({ key, versionId });
   return (await bucket.head(own)).found ? "the version was deleted and is still there" : null;
+}
+
+/** What is absent in a bucket without an owner mark, as in a folder whose volume is not mounted, may be in the right one. */
+async function hasOwner(bucket: Bucket): Promise<boolean> {
+  const { objects } = await bucket.list({ after: null, limit: 1, prefix: OWNER_PREFIX });
+  return objects.length > 0;
 }
 
 /**

@@ -13,6 +13,7 @@ import { openTenantPool, type OpenedTenantPool } from "../../../test/support/ten
 import { tenant } from "../../../test/support/two-tenants.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
+import { takeOver } from "../upkeep/ownership.ts";
 import { findStoredObject } from "../rows/stored-object-store.ts";
 import type { StoredObject } from "../rules/stored-object.ts";
 import { makeArtifactChanges } from "./artifact-changes.ts";
@@ -279,8 +280,19 @@ describe("the erasure of an artifact", () => {
     const { id: object_id, delivery_id, kind } = object;
     assert.deepEqual(await audited(), [["user", "jo", "artifact.erased", { object_id, delivery_id, kind }]]);
     // Expired already: its bytes are looked for again, and that is no change.
+    await takeOver({ db: database.pool, bucket });
     assert.equal(await erase(object.id), "deleted");
     assert.equal((await audited()).length, 1);
+  });
+
+  it("does not say that bytes are gone in a folder without its owner mark, as where the volume is not mounted", async (test) => {
+    const object = await store("available");
+    const unmounted = await openDirectoryBucket();
+    test.after(() => unmounted.close());
+    assert.equal(unmounted.bucket.name, bucket.name);
+    assert.equal(await erase(object.id, unmounted.bucket), "waiting");
+    assert.ok(await isThere(object));
+    assert.equal(await erase(object.id), "deleted");
   });
 
   it("leaves bytes that are not its own, and waits for a store that is away", async () => {
