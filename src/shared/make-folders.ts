@@ -16,8 +16,10 @@ export async function makeFolders(folder: string): Promise<string | undefined> {
   } catch (error) {
     if (!hasCode(error, "ENOENT")) throw error;
     const missing = await firstMissing(folder);
-    await mkdir(missing, OURS.mode);
-    // It was taken this time.
+    await mkdir(missing, OURS.mode).catch((again: unknown) => {
+      // Another has made it since: a caller would take that for a file in its place.
+      if (!hasCode(again, "EEXIST")) throw again;
+    });
     await mkdir(folder, OURS);
     return missing;
   }
