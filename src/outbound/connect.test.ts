@@ -1,7 +1,7 @@
 /** Connections that must not come about, each with its code. */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
-import { createServer as createTcpServer } from "node:net";
+import { createServer as createTcpServer, type Server } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import { issueExpired, makeSelfSigned, makeTestCa } from "../../test/support/certificates.ts";
 import { brief, post, senderFor } from "../../test/support/sender.ts";
@@ -93,6 +93,15 @@ describe("a connection", () => {
   });
 });
 
+async function listenAt(test: TestContext, host: string | undefined, server: Server): Promise<number> {
+  server.listen(0, host);
+  await once(server, "listening");
+  test.after(() => server.close());
+  const address = server.address();
+  ok(typeof address === "object" && address !== null);
+  return address.port;
+}
+
 /** Nothing listens at the addresses before the last. Answers why no connection came about, and how often the last was reached. */
 async function dialled(test: TestContext, addresses: readonly string[]): Promise<[string, number]> {
   let reached = 0;
@@ -100,21 +109,32 @@ async function dialled(test: TestContext, addresses: readonly string[]): Promise
     reached++;
     socket.destroy();
   });
-  server.listen(0, addresses.at(-1));
-  await once(server, "listening");
-  test.after(() => server.close());
-  const address = server.address();
-  ok(typeof address === "object" && address !== null);
+  const port = await listenAt(test, addresses.at(-1), server);
   const guard = { pin: async () => ({ kind: "pinned" as const, addresses }) };
   const dial = makeDial({ guard, connectTimeoutMs: 5000 });
-  const failure = await dial({ host: "several.example", port: address.port }).catch(
-    (error: unknown) => error,
-  );
+  const failure = await dial({ host: "several.example", port }).catch((error: unknown) => error);
   ok(failure instanceof DialError);
   return [failure.reason, reached];
 }
 
 const LOOPBACK = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"];
+
+/** A clock that the test owns. `pass` goes on behind what is begun without I/O, and before any I/O. */
+function ownClock(test: TestContext) {
+  let nowMs = 1000;
+  test.mock.method(performance, "now", () => nowMs);
+  test.mock.timers.enable({ apis: ["setTimeout"] });
+  return {
+    skip(ms: number): void {
+      nowMs += ms;
+    },
+    async pass(ms: number): Promise<void> {
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      nowMs += ms;
+      test.mock.timers.tick(ms);
+    },
+  };
+}
 
 describe("a host of several addresses", () => {
   const skip = process.platform === "linux" ? false : "needs more addresses of loopback than one";
@@ -129,55 +149,29 @@ describe("a host of several addresses", () => {
       reached.add(socket.localAddress);
       socket.destroy();
     });
-    server.listen(0, "0.0.0.0");
-    await once(server, "listening");
-    test.after(() => server.close());
-    const address = server.address();
-    ok(typeof address === "object" && address !== null);
-    let nowMs = 1000;
-    test.mock.method(performance, "now", () => nowMs);
-    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const port = await listenAt(test, "0.0.0.0", server);
+    const clock = ownClock(test);
+    const addresses = LOOPBACK.slice(0, 3);
     const pin = async () => {
       // However long its name takes: the limit is that of the connection.
-      nowMs += 60_000;
-      void beSilent(2);
+      clock.skip(60_000);
+      void clock.pass(2000).then(() => clock.pass(2000));
       return { kind: "pinned" as const, addresses };
     };
-    const addresses = LOOPBACK.slice(0, 3);
-    /** Behind what is begun without I/O, and before any I/O: an address that is connected to, and no more. */
-    const beSilent = async (times: number): Promise<void> => {
-      for (let time = 0; time < times; time++) {
-        await new Promise<void>((resolve) => process.nextTick(resolve));
-        nowMs += 2000;
-        test.mock.timers.tick(2000);
-      }
-    };
     const dial = makeDial({ guard: { pin }, connectTimeoutMs: 6000 });
-    await rejects(dial({ host: "several.example", port: address.port }), { reason: "tls" });
+    await rejects(dial({ host: "several.example", port }), { reason: "tls" });
     ok(reached.has(addresses.at(-1)));
   });
 
   it("gives the last all the time that is left", { skip, timeout: 10_000 }, async (test) => {
     const server = createTcpServer((socket) => void socket.destroy());
-    server.listen(0, "127.0.0.3");
-    await once(server, "listening");
-    test.after(() => server.close());
-    const address = server.address();
-    ok(typeof address === "object" && address !== null);
-    let nowMs = 1000;
-    test.mock.method(performance, "now", () => nowMs);
-    test.mock.timers.enable({ apis: ["setTimeout"] });
-    /** Behind what is begun without I/O, and before any I/O. */
-    const pass = async (ms: number): Promise<void> => {
-      await new Promise<void>((resolve) => process.nextTick(resolve));
-      nowMs += ms;
-      test.mock.timers.tick(ms);
-    };
+    const port = await listenAt(test, "127.0.0.3", server);
+    const clock = ownClock(test);
     const pin = async () => {
-      void pass(3000).then(() => pass(2999));
+      void clock.pass(3000).then(() => clock.pass(2999));
       return { kind: "pinned" as const, addresses: ["127.0.0.2", "127.0.0.3"] };
     };
     const dial = makeDial({ guard: { pin }, connectTimeoutMs: 6000 });
-    await rejects(dial({ host: "several.example", port: address.port }), { reason: "tls" });
+    await rejects(dial({ host: "several.example", port }), { reason: "tls" });
   });
 });
