@@ -1,6 +1,13 @@
 import { defineCommand } from "citty";
 import type { Db } from "../database/pool.ts";
-import { changeKeys, forgetKey, readKeyUse, type KeyChange, type KeyUse } from "../endpoints/change-keys.ts";
+import {
+  changeKeys,
+  forgetKey,
+  isStillNeeded,
+  readKeyUse,
+  type KeyChange,
+  type KeyUse,
+} from "../endpoints/change-keys.ts";
 import { readMark } from "../shards/join-store.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
@@ -113,8 +120,4 @@ function meaningOf({ place, secrets }: KeyUse, isOfSeveral: boolean): string {
   if (secrets > 0) return "still needed to decrypt";
   const removed = "may be removed from INTEGRATION_ENCRYPTION_KEY";
   return isOfSeveral ? `not needed in this shard: ${removed} when no shard needs it` : removed;
-}
-
-function isStillNeeded({ place, secrets }: KeyUse): boolean {
-  return place !== "first" && place !== "forgotten" && secrets > 0;
 }

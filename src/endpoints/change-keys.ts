@@ -58,6 +58,11 @@ export async function readKeyUse(db: Db, box: SecretBox): Promise<KeyUse[]> {
   return [held("first")(first), ...former.map(held("former")), ...others];
 }
 
+/** Whether something is under it that another key, the first, should have sealed. */
+export function isStillNeeded({ place, secrets }: KeyUse): boolean {
+  return place !== "first" && place !== "forgotten" && secrets > 0;
+}
+
 /** Gives up what a lost key has sealed. `onCutOff` is told of each endpoint that gets no requests now; answers how many secrets are left. `db` with the owner's rights. */
 export async function forgetKey(
   db: Db,
@@ -89,7 +94,7 @@ export async function changeKeys(
   await clearEndedGraces(db);
   const before = await readKeyUse(db, box);
   // Told first: a run that is killed after its last batch has no other entry.
-  if (before.some(({ place, secrets }) => !["first", "forgotten"].includes(place) && secrets > 0)) {
+  if (before.some(isStillNeeded)) {
     await recordByOperator(db, "keys.rotation_started", { secrets_by_key: byKey(before) });
   }
   const failures = new Map<string, string>();
