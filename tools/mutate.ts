@@ -4,8 +4,8 @@
  * folder it goes through every part of `src`, which takes a night. With
  * --thorough, every test that reaches a change is tried on it; with
  * --sample=100, so many of a part's changes are tried, chosen by chance; with
- * --sql it is the statements that are changed. What it says and what it costs:
- * docs/testing.md.
+ * --sql it is the statements of SQL that are changed, with --steps one step at
+ * a time is left out. What it says and what it costs: docs/testing.md.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,6 +22,7 @@ import {
   readAccepted,
   readNotes,
   readReport,
+  type Changes,
   type Report,
 } from "./mutation/report.ts";
 import { relatedTests } from "./mutation/related.ts";
@@ -34,7 +35,7 @@ const cache = join(root, ".cache", "mutation");
 // Each mutant's tests keep one core busy.
 const CONCURRENCY = 2;
 
-type How = { isThorough: boolean; isSql: boolean; sample: SampleSize | null };
+type How = { isThorough: boolean; changes: Changes; sample: SampleSize | null };
 type Asked = { parts: string[]; how: How };
 
 process.exitCode = await main(process.argv.slice(2));
@@ -71,6 +72,7 @@ function readWords(words: string[]): Asked {
     options: {
       thorough: { type: "boolean", default: false },
       sql: { type: "boolean", default: false },
+      steps: { type: "boolean", default: false },
       sample: { type: "string" },
       seed: { type: "string" },
     },
@@ -82,7 +84,9 @@ function readWords(words: string[]): Asked {
       `There is no ${missing}. Name a folder or a file of src, as in: npm run mutate -- src/outbound`,
     );
   }
-  const { thorough: isThorough, sql: isSql, sample, seed } = values;
+  const { thorough: isThorough, sql, steps, sample, seed } = values;
+  if (sql && steps) throw new Error("--sql and --steps are different changes: give one of them");
+  const changes = sql ? "sql" : steps ? "steps" : "usual";
   if (sample === undefined && seed !== undefined)
     throw new Error("--seed chooses a sample: give its size too, as in: --sample=100");
   const size = Number(sample ?? 1);
@@ -90,7 +94,7 @@ function readWords(words: string[]): Asked {
     throw new Error(`--sample=${sample} is not a number of mutants, as in: --sample=100`);
   return {
     parts: parts.length > 0 ? parts : allParts(),
-    how: { isThorough, isSql, sample: sample === undefined ? null : { size, seed: seed ?? "1" } },
+    how: { isThorough, changes, sample: sample === undefined ? null : { size, seed: seed ?? "1" } },
   };
 }
 
@@ -115,7 +119,7 @@ async function mutate(asked: string, databaseUrl: string, how: How): Promise<Fig
   const testFiles = relatedTests(root, part);
   console.log(`\n${asked}: ${testFiles.length} test files\n`);
   mkdirSync(cache, { recursive: true });
-  const name = join(cache, `${part.replaceAll("/", "-")}${how.isSql ? ".sql" : ""}`);
+  const name = join(cache, `${part.replaceAll("/", "-")}${how.changes === "usual" ? "" : `.${how.changes}`}`);
   // What some tests did not notice is open for all of them.
   const known = how.isThorough ? `${name}.thorough.known` : `${name}.known`;
   const files = { report: `${name}.json`, notes: `${name}.notes`, known, chosen: `${name}.chosen` };
@@ -128,7 +132,7 @@ async function mutate(asked: string, databaseUrl: string, how: How): Promise<Fig
     notes: files.notes,
     chosen: files.chosen,
   };
-  writeFileSync(config, JSON.stringify(configure(asked, how.isSql, nodeTest, files)));
+  writeFileSync(config, JSON.stringify(configure(asked, how.changes, nodeTest, files)));
   const code = await runStryker(config, databaseUrl);
   if (code !== 0 || !existsSync(files.report)) return null;
   const notes = readNotes(files.notes);
@@ -137,7 +141,7 @@ async function mutate(asked: string, databaseUrl: string, how: How): Promise<Fig
   const whole = only(asked, readReport(files.report));
   const isSample = how.sample !== null;
   const report = isSample ? onlySample(whole, readChosen(files.chosen)) : whole;
-  const accepted = readAccepted().filter(({ sql = false }) => sql === how.isSql);
+  const accepted = readAccepted().filter(({ changes }) => changes === how.changes);
   const found = describeSurvivors(report, accepted, { isSample });
   console.log([...found.lines, "", ...describeNotes(notes)].join("\n"));
   const all = describeSurvivors(whole, [], { isSample }).figures;
@@ -172,7 +176,7 @@ function only(asked: string, { files }: Report): Report {
 
 function configure(
   asked: string,
-  isSql: boolean,
+  changes: Changes,
   nodeTest: NodeTestOptions,
   { report, known }: { report: string; known: string },
 ): object {
@@ -180,8 +184,8 @@ function configure(
     mutate: asked.endsWith(".ts") ? [asked] : [`${asked}/**/*.ts`, `!${asked}/**/*.test.ts`],
     testRunner: "node-test",
     nodeTest,
-    plugins: ["runner.ts", "words.ts", ...(isSql ? ["sql-mutator.ts"] : [])].map((file) =>
-      join(root, "tools", "mutation", file),
+    plugins: ["runner.ts", "words.ts", ...(changes === "usual" ? [] : [`${changes}-mutator.ts`])].map(
+      (file) => join(root, "tools", "mutation", file),
     ),
     ignorers: ["words"],
     coverageAnalysis: "perTest",

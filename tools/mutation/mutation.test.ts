@@ -102,6 +102,7 @@ describe("a report", () => {
     const why = "nobody can see it";
     const accepted = ["a < 3", "a < 4", "a < 0"].map((code) => ({
       file: "src/a.ts",
+      changes: "usual" as const,
       code,
       replacement: "false",
       why,

@@ -7,6 +7,10 @@ import * as z from "zod";
 const NOTICED = new Set(["Killed", "Timeout", "RuntimeError"]);
 const SURVIVED = new Set(["Survived", "NoCoverage"]);
 
+/** StrykerJS's own, those of a statement in SQL, or steps that are left out. */
+export const CHANGES = ["usual", "sql", "steps"] as const;
+export type Changes = (typeof CHANGES)[number];
+
 const position = z.object({ line: z.number(), column: z.number() });
 const span = z.object({ start: position, end: position });
 export type Span = z.infer<typeof span>;
@@ -48,8 +52,7 @@ export type Counts = { noticed: number; accepted: number; open: number };
 const acceptedSchema = z.array(
   z.object({
     file: z.string(),
-    /** Of a change in a statement. */
-    sql: z.literal(true).optional(),
+    changes: z.enum(CHANGES).default("usual"),
     code: z.string(),
     replacement: z.string(),
     why: z.string().min(10),

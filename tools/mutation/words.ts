@@ -1,7 +1,9 @@
 /** What mutation testing leaves alone: words for people that no program reads. */
 
-type Node = {
+/** Of Babel's tree, as far as it is looked at. */
+export type Node = {
   type: string;
+  operator?: string;
   callee?: Node;
   property?: { name?: string };
   object?: Node;
@@ -9,7 +11,7 @@ type Node = {
   key?: { name?: string };
   properties?: Node[];
 };
-type Path = { node: Node; parent: Node | null; parentPath: Path | null };
+export type Path = { node: Node; parent: Node | null; parentPath: Path | null };
 
 const LEVELS = /^(?:trace|debug|info|warn|error|fatal)$/;
 
@@ -29,7 +31,7 @@ export function reasonToSkip({ node, parent, parentPath }: Path): string | undef
   return undefined;
 }
 
-function isLogCall({ type, callee }: Node): boolean {
+export function isLogCall({ type, callee }: Node): boolean {
   if (type !== "CallExpression" && type !== "OptionalCallExpression") return false;
   if (callee?.type !== "MemberExpression" && callee?.type !== "OptionalMemberExpression") return false;
   if (!LEVELS.test(callee.property?.name ?? "")) return false;
