@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
+import { isForgotten } from "../../test/support/forgotten.ts";
 import { makeGate } from "./gate.ts";
 
 const KEYS = ["one", "two"] as const;
@@ -47,5 +48,17 @@ describe("a gate", () => {
         },
       ),
     );
+  });
+
+  it("forgets a key that nothing is under way for", async () => {
+    const gate = makeGate<object, string>(1, () => undefined);
+    assert.equal(
+      await isForgotten((key) => {
+        for (const item of ["a", "b"]) gate.enter(key, item);
+        for (const item of ["a", "b"]) gate.leave(key, item);
+      }),
+      true,
+    );
+    assert.equal(await isForgotten((key) => gate.enter(key, "a")), false);
   });
 });

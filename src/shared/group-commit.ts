@@ -33,7 +33,7 @@ export class GroupCommit<Item, Result> {
   readonly #clock: Clock;
   #waiting: Entry<Item, Result>[] = [];
   #flushing = 0;
-  /** While resting, with `endsWhenBack`. */
+  /** With `endsWhenBack`, the last one: to end it again changes nothing. */
   #resting: { until: number; end: () => void } | null = null;
 
   /**
@@ -103,12 +103,7 @@ export class GroupCommit<Item, Result> {
   }
 
   #takeRest(answered: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const end = (): void => {
-      // A rest that ended early has its time run out in a later one.
-      if (this.#resting?.end === end) this.#resting = null;
-      resolve();
-    };
+    const { promise, resolve: end } = Promise.withResolvers<void>();
     if (this.#rest.endsWhenBack === true) this.#resting = { until: this.#waiting.length + answered, end };
     this.#clock.after(this.#rest.ms, end);
     return promise;

@@ -90,6 +90,14 @@ describe("ids", () => {
     }
   });
 
+  it("of another millisecond tell nothing of each other", (test) => {
+    let nowMs = Date.now() + 120_000;
+    test.mock.method(Date, "now", () => nowMs++);
+    // What is counted within a millisecond: the 12 bits behind the version, without the highest.
+    const begins = Array.from({ length: 200 }, () => Number.parseInt(newDeliveryId().slice(15, 18), 16));
+    assert.ok(new Set(begins).size > 50, "the numbers that a millisecond begins with are by chance");
+  });
+
   it("differ by chance, also beyond what is drawn at once", () => {
     const ends = Array.from({ length: 1100 }, () => newDeliveryId().slice(24));
     assert.equal(new Set(ends).size, ends.length);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
+import { isForgotten } from "../../test/support/forgotten.ts";
 import { Places } from "./places.ts";
 
 const none = () => undefined;
@@ -70,5 +71,11 @@ describe("places", () => {
         },
       ),
     );
+  });
+
+  it("forget a key that has none", async () => {
+    const places = new Places<object>({ total: 5, ofKey: 2 });
+    assert.equal(await isForgotten((key) => places.take(key, none)?.()), true);
+    assert.equal(await isForgotten((key) => places.take(key, none)), false);
   });
 });
