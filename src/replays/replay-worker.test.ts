@@ -301,7 +301,7 @@ describe("a step of a replay", () => {
     };
     assert.deepEqual(await step(), {
       failures: [{ work: "replays", value: 1 }],
-      lines: [{ level: 40, err: "no luck", times: 1 }],
+      lines: [{ level: 40, err: "no luck", times: 1, work: "replays" }],
     });
     const { sent, is_fed: isFed, lease_owner: owner, status } = await rowOf(id);
     assert.deepEqual([sent, isFed, status], [0, false, "running"]);

@@ -23,7 +23,7 @@ import { makeRepeated, pause, type Background } from "../shared/every.ts";
 import { seldom } from "../shared/seldom.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { warnSeldom } from "../telemetry/warn-seldom.ts";
+import { upkeepFailed } from "../telemetry/upkeep-failed.ts";
 import { readCandidates } from "./candidate-store.ts";
 import { judge, versionToSend, type Candidate } from "./replay.ts";
 import {
@@ -69,7 +69,7 @@ type Step = { kind: "more" } | { kind: "waiting"; ms: number } | { kind: "over";
 const WAITING: Step = { kind: "waiting", ms: POLL_MS };
 
 export function makeReplayWorker(services: ReplayWorkerServices): Background {
-  const { db, log, metrics, wait = pause } = services;
+  const { db, log, wait = pause } = services;
   let idleRounds = 0;
   const tellLocked = seldom(TELL_EVERY_MS, (times, { tenantId, id, endpointId }: Run) =>
     log.warn({ tenantId, replayId: id, endpointId, times }, "a replay waits for another transaction's lock"),
@@ -96,13 +96,7 @@ export function makeReplayWorker(services: ReplayWorkerServices): Background {
     }
   }
 
-  const tellFailed = warnSeldom(log, "a replay could not go on; it is tried again");
-
-  function failed(error: unknown): void {
-    metrics.upkeepFailures.inc({ work: "replays" });
-    tellFailed(error);
-  }
-
+  const failed = upkeepFailed(services, "replays", "a replay could not go on; it is tried again");
   return makeRepeated(POLL_MS, work, failed);
 }
 

@@ -13,7 +13,7 @@ import { forgetReplays } from "../replays/replay-store.ts";
 import { every, type Background } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { warnSeldom } from "../telemetry/warn-seldom.ts";
+import { upkeepFailed } from "../telemetry/upkeep-failed.ts";
 import { FREE_LEASES_EVERY_MS, type DeadWorkers } from "../queue/postgres/dead-workers.ts";
 import { followAll } from "../queue/postgres/follow.ts";
 import { makePartitionsAhead } from "../queue/postgres/partitions.ts";
@@ -57,11 +57,7 @@ export function makeUpkeep(services: UpkeepServices): Background {
   }
 
   function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
-    const tell = warnSeldom(log, "upkeep failed; it is tried again");
-    const failed = (error: unknown) => {
-      metrics.upkeepFailures.inc({ work: name });
-      tell(error, { work: name });
-    };
+    const failed = upkeepFailed(services, name, "upkeep failed; it is tried again");
     return every(ms, work, { signal: stopping.signal, failed });
   }
 

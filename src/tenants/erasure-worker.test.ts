@@ -235,7 +235,7 @@ describe("the erasure of a tenant", () => {
     const failures = async () => (await metrics.upkeepFailures.get()).values;
     await eventually(async () => (await failures()).length > 0);
     await worker.stop();
-    assert.deepEqual(lines, [{ level: WARN, err: "no", times: 1 }]);
+    assert.deepEqual(lines, [{ level: WARN, err: "no", times: 1, work: "erase_tenants" }]);
     assert.deepEqual(
       (await failures()).map(({ labels, value }) => [labels, value]),
       [[{ work: "erase_tenants" }, 1]],

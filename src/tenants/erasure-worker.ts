@@ -13,7 +13,7 @@ import { makeRepeated, type Background } from "../shared/every.ts";
 import type { TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { warnSeldom } from "../telemetry/warn-seldom.ts";
+import { upkeepFailed } from "../telemetry/upkeep-failed.ts";
 import {
   claimErasure,
   eraseTenantRows,
@@ -63,9 +63,7 @@ const MORE: Step = { isOver: false, delayMs: 0, objects: 0, trouble: null };
 const NOTHING: ErasedElsewhere = { rows: 0, objects: 0, trouble: null, isAway: false };
 
 export function makeErasureWorker(services: ErasureServices): Background {
-  const { db, log, metrics } = services;
-  const tell = warnSeldom(log, "the erasure of a tenant could not go on; it is tried again");
-
+  const { db, log } = services;
   async function work(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const run = await claimErasure(db, randomUUID(), LEASE_MS);
@@ -76,12 +74,8 @@ export function makeErasureWorker(services: ErasureServices): Background {
     }
   }
 
-  function failed(error: unknown): void {
-    metrics.upkeepFailures.inc({ work: "erase_tenants" });
-    tell(error);
-  }
-
-  return makeRepeated(POLL_MS, work, failed);
+  const message = "the erasure of a tenant could not go on; it is tried again";
+  return makeRepeated(POLL_MS, work, upkeepFailed(services, "erase_tenants", message));
 }
 
 async function stepOf(services: ErasureServices, run: ErasureRun): Promise<Step> {

@@ -303,7 +303,7 @@ describe("the upkeep of stored artifacts", () => {
   it("counts what failed by its name, goes on, and lets the next process compare", async () => {
     const list: Bucket["list"] = (page) => (page.prefix === undefined ? away() : stored.bucket.list(page));
     const { lines, metrics } = await keepUp({ list, until: ({ lines }) => lines.length === 1 });
-    assert.deepEqual(lines, [{ level: 40, err: "the store is away", work: "reconcile_storage" }]);
+    assert.deepEqual(lines, [{ level: 40, err: "the store is away", times: 1, work: "reconcile_storage" }]);
     assert.deepEqual(valuesOf(metrics, "webhook_upkeep_failures_total"), [
       'webhook_upkeep_failures_total{work="reconcile_storage"} 1',
     ]);

@@ -5,6 +5,7 @@ import { inTransaction } from "../../database/transaction.ts";
 import { every, pause, type Background } from "../../shared/every.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { upkeepFailed } from "../../telemetry/upkeep-failed.ts";
 import { applyMutations } from "../rows/mutation-store.ts";
 import { evaluateExpiry } from "../rules/evaluate-expiry.ts";
 import { DAY_MS, fromMs, toMs } from "../rules/instants.ts";
@@ -109,7 +110,7 @@ export function makeStorageUpkeep(
     times: StorageUpkeepTimes;
   },
 ): Background {
-  const { log, metrics, times } = services;
+  const { metrics, times } = services;
   const stopping = new AbortController();
   const told = { outage: null };
   let running: Promise<unknown> | null = null;
@@ -135,10 +136,7 @@ export function makeStorageUpkeep(
   }
 
   function repeat(ms: number, name: string, work: () => Promise<void>): Promise<void> {
-    const failed = (error: unknown) => {
-      metrics.upkeepFailures.inc({ work: name });
-      log.warn({ err: error, work: name }, "upkeep of stored artifacts failed; it is tried again");
-    };
+    const failed = upkeepFailed(services, name, "upkeep of stored artifacts failed; it is tried again");
     return every(ms, work, { signal: stopping.signal, failed });
   }
 
