@@ -66,6 +66,10 @@ describe("createPool", () => {
       connectionTimeoutMs: 5000,
       applicationName: "pool test",
     };
+    // An administrator's limits for everybody, which are not for what may take long.
+    const name = new URL(database.url).pathname.slice(1);
+    await database.pool.query(`ALTER DATABASE ${name} SET statement_timeout = '7s'`);
+    await database.pool.query(`ALTER DATABASE ${name} SET lock_timeout = '3s'`);
     const unlimited = createPool({ ...options, statementTimeoutMs: 0 });
     pools.push(unlimited);
     const limitsOf = async (pool: Pool) =>

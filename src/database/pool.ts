@@ -45,6 +45,8 @@ const SILENCE_MS = 5000;
 // A transaction that does nothing for so long belongs to a process that hangs; its locks must go.
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const IDLE_CONNECTION_MS = 30_000;
+// `pg` sends no limit that is 0, and an administrator may have set one for the user or the database.
+const NO_LIMITS = "SET statement_timeout = 0; SET lock_timeout = 0";
 const INT8_OID = 20;
 
 /**
@@ -65,7 +67,7 @@ export function createPool(options: PoolOptions): Pool {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
     pipeline: options.pipeline ?? false,
-    ...(options.role === undefined ? {} : { verify: assume(options.role) }),
+    ...openingOf(options),
     types: { getTypeParser },
   });
   pool.on("error", (error) => {
@@ -78,13 +80,19 @@ export function createPool(options: PoolOptions): Pool {
 }
 
 /** A connection that cannot assume its role fails, and with it the query that wanted it. */
-function assume(role: ServingRole) {
-  return (client: PoolClient, done: (error?: Error) => void): void => {
-    client.query(assumeRole(role), (error) => {
+function openingOf({ role, statementTimeoutMs }: PoolOptions) {
+  const statements = [
+    ...(role === undefined ? [] : [assumeRole(role)]),
+    ...(statementTimeoutMs === 0 ? [NO_LIMITS] : []),
+  ];
+  if (statements.length === 0) return {};
+  const verify = (client: PoolClient, done: (error?: Error) => void): void => {
+    client.query(statements.join("; "), (error) => {
       noteAtOpening(error);
       done(error);
     });
   };
+  return { verify };
 }
 
 export function assumeRole(role: ServingRole): string {
