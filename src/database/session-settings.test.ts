@@ -16,6 +16,9 @@ const NAMES = [
   "DateStyle",
   "row_security",
   "idle_session_timeout",
+  "TimeZone",
+  "standard_conforming_strings",
+  "array_nulls",
 ];
 
 let database: TestDatabase;
@@ -29,6 +32,9 @@ before(async () => {
     EXECUTE format('ALTER DATABASE %I SET DateStyle = ''German''', current_database());
     EXECUTE format('ALTER DATABASE %I SET row_security = off', current_database());
     EXECUTE format('ALTER DATABASE %I SET idle_session_timeout = ''1h''', current_database());
+    EXECUTE format('ALTER DATABASE %I SET TimeZone = ''Africa/Cairo''', current_database());
+    EXECUTE format('ALTER DATABASE %I SET standard_conforming_strings = off', current_database());
+    EXECUTE format('ALTER DATABASE %I SET array_nulls = off', current_database());
   END $$`);
 });
 after(() => database.drop());
@@ -76,6 +82,9 @@ const OURS = {
   DateStyle: "ISO, MDY",
   row_security: "on",
   idle_session_timeout: "0",
+  TimeZone: "UTC",
+  standard_conforming_strings: "on",
+  array_nulls: "on",
 };
 const SERVING = { ...OURS, enable_seqscan: "off" };
 const PLANNED_ONCE = { ...SERVING, plan_cache_mode: "force_generic_plan" };
@@ -93,6 +102,7 @@ it("the last options of a URL hold, and all else of it stays", () => {
   const ours = [
     "-c jit=off -c default_transaction_isolation=read\\ committed",
     "-c DateStyle=ISO -c row_security=on -c idle_session_timeout=0",
+    "-c TimeZone=UTC -c standard_conforming_strings=on -c array_nulls=on",
   ].join(" ");
   for (const [url, connectionString, theirs] of [
     ["postgres://a,b/d", "postgres://a,b/d", ""],

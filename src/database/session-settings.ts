@@ -9,6 +9,8 @@ export type ServingRole = "postern_tenant" | "postern_publisher" | "postern_work
  * sees is part of what statements promise, not a matter of taste. `pg` reads
  * no dates but those of ISO. Our own policies show rows, so a server that
  * would rather fail than apply them must not. Listeners are idle on purpose.
+ * Days are UTC's, and midnight is missing on some days elsewhere. Texts with
+ * backslashes and lists with NULL mean what they mean by default.
  */
 const EVERYWHERE = [
   "jit=off",
@@ -16,6 +18,9 @@ const EVERYWHERE = [
   "DateStyle=ISO",
   "row_security=on",
   "idle_session_timeout=0",
+  "TimeZone=UTC",
+  "standard_conforming_strings=on",
+  "array_nulls=on",
 ];
 
 /**
