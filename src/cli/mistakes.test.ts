@@ -212,6 +212,30 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /^Name the primary in DATABASE_URL or SHARDS, or set default_transaction_read_only off/,
   ],
   [
+    "a database whose disk is full",
+    fault("53100", 'could not extend file "base/5/1259": No space left on device'),
+    /'s disk is full: could not extend file/,
+    /^Free space there/,
+  ],
+  [
+    "a database without memory",
+    fault("53200", "out of shared memory"),
+    /is out of memory: out of shared memory/,
+    /^See its log, which may name a setting/,
+  ],
+  [
+    "a database with a broken disk",
+    fault("58030", 'could not fsync file "base/5/1259": Input/output error'),
+    /can't read or write its files: could not fsync/,
+    /^See its log, and its disk/,
+  ],
+  [
+    "a transaction that is in the way",
+    fault("55P03", "canceling statement due to lock timeout"),
+    /gave up on a statement: canceling statement/,
+    /^Another transaction was in the way/,
+  ],
+  [
     "a database that is not running",
     fault("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:5432", "connect"),
     /The database can't be used/,
@@ -237,6 +261,21 @@ describe("describeMistake", () => {
   it("looks at the causes of an error too", () => {
     const cause = fault("28P01", "password authentication failed");
     assert.match(describeMistake(new Error("the start failed", { cause })) ?? "", /Check user, password/);
+  });
+
+  it("says what is wrong of a cause that passes, and not only that the database can't be used", () => {
+    for (const [code, told] of [
+      ["53100", /disk is full/],
+      ["53300", /no connection left/],
+      ["25006", /is read-only/],
+      ["55P03", /gave up on a statement/],
+    ] as const) {
+      const cause = fault(code, "no");
+      const failed = new Error("Migration 0001_webhooks.sql failed: no", { cause });
+      assert.match(describeMistake(failed) ?? "", told, code);
+    }
+    const lost = new Error("the start failed", { cause: fault("08006", "the connection is lost") });
+    assert.match(describeMistake(lost) ?? "", /can't be used: the start failed\.\nCheck its URL/);
   });
 
   it("says the same of each code of a kind", () => {

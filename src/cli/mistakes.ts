@@ -7,6 +7,7 @@ import { codeOf } from "../shared/error-code.ts";
 import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
 import {
   CERTIFICATE_NOT_VALID_NOW,
+  CONTENTION,
   isAway,
   REFUSED_USER,
   UNTRUSTED_CERTIFICATE,
@@ -48,6 +49,15 @@ const NO_TLS = "There was an error establishing an SSL connection";
 const OPENING = "CheckMyDatabase";
 /** That refuses a SET ROLE. */
 const SET_ROLE = "call_string_check_hook";
+
+/** Of an error with a cause the cause may say more. */
+const AWAY: Mistake = {
+  is: ({ error }) => isAway(error),
+  say: ({ message }) => [
+    `The database can't be used: ${message}.`,
+    "Check its URL in DATABASE_URL or SHARDS, and that PostgreSQL runs there.",
+  ],
+};
 
 /** The first that fits counts. */
 export const MISTAKES: readonly Mistake[] = [
@@ -229,12 +239,34 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [`The database is read-only: ${message}.`, MAKE_WRITABLE],
   },
   {
-    is: ({ error }) => isAway(error),
+    is: ({ code }) => code === "53100",
     say: ({ message }) => [
-      `The database can't be used: ${message}.`,
-      "Check its URL in DATABASE_URL or SHARDS, and that PostgreSQL runs there.",
+      `The database's disk is full: ${message}.`,
+      "Free space there or enlarge it, and try again.",
     ],
   },
+  {
+    is: ({ code }) => code === "53200",
+    say: ({ message }) => [
+      `The database is out of memory: ${message}.`,
+      "See its log, which may name a setting to raise; otherwise give it more memory, or fewer connections.",
+    ],
+  },
+  {
+    is: ({ code }) => code === "58030",
+    say: ({ message }) => [
+      `The database can't read or write its files: ${message}.`,
+      "See its log, and its disk, and try again.",
+    ],
+  },
+  {
+    is: ({ code }) => CONTENTION.has(code),
+    say: ({ message }) => [
+      `The database gave up on a statement: ${message}.`,
+      "Another transaction was in the way, or it took too long: see pg_stat_activity and pg_locks, and try again.",
+    ],
+  },
+  AWAY,
 ];
 
 /** PostgreSQL names the database where the right to connect to it, or to make a schema there, is missing. Found in English alone. */
@@ -252,10 +284,10 @@ export function describeMistake(error: unknown): string | null {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof ConfigError) return one.message;
     const fault = faultOf(one);
-    const mistake = MISTAKES.find(({ is }) => is(fault));
+    const mistake = MISTAKES.find((row) => row !== AWAY && row.is(fault));
     if (mistake !== undefined) return mistake.say(fault).join("\n");
   }
-  return null;
+  return error instanceof Error && isAway(error) ? AWAY.say(faultOf(error)).join("\n") : null;
 }
 
 export function faultOf(error: Error): Fault {

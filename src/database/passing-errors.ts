@@ -67,7 +67,7 @@ const REFUSED_LOGIN_MESSAGE = /^(SASL: |The server does not support SSL connecti
 const atOpening = new WeakSet<Error>();
 
 // lock_not_available, deadlock_detected, serialization_failure; query_canceled (by statement_timeout)
-const CONTENTION = new Set(["55P03", "40P01", "40001", "57014"]);
+export const CONTENTION: ReadonlySet<string> = new Set(["55P03", "40P01", "40001", "57014"]);
 
 // lock_not_available, deadlock_detected
 const LOCK_CONFLICT = new Set(["55P03", "40P01"]);
