@@ -11,15 +11,18 @@ import { after, before, describe, it } from "node:test";
 import { Client } from "pg";
 import * as z from "zod";
 import { createEndpoint } from "./support/api.ts";
-import { sharedSettings, startProgram, type Program } from "./support/program.ts";
+import type { Environment } from "../src/config.ts";
+import { runProgram, sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { PRODUCER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
 import { mountSmallDisk } from "./support/small-disk.ts";
+import { temporaryPath } from "./support/temporary.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const DISK_FULL = /^the database's disk is full: free space there or enlarge it/;
 const ROW_BYTES = 600_000;
 
+const findings = z.array(z.object({ check: z.string(), detail: z.string() }));
 const unready = z.object({ reasons: z.array(z.string()) });
 
 const disk = await mountSmallDisk(192);
@@ -33,6 +36,7 @@ describe(
   "postern up on a full disk",
   { skip: disk === null ? "only root may mount the small disk" : false },
   () => {
+    let own: Environment;
     let receiver: TlsReceiver;
     let program: Program;
     let joined: Program;
@@ -41,7 +45,7 @@ describe(
     before(async () => {
       receiver = await startReceiver();
       const { DATABASE_URL: _, ...settings } = await sharedSettings("", receiver.caPem);
-      const own = { ...settings, DATA_DIR: small().folder };
+      own = { ...settings, DATA_DIR: small().folder };
       program = await startProgram(["up"], own);
       joined = await startProgram(["worker"], own);
       await createEndpoint(program, { url: receiver.url });
@@ -70,6 +74,15 @@ describe(
       assert.equal((await of.call("GET", "/health", { as: null })).status, 200);
     }
 
+    /** What it finds wrong with them, from a machine whose own disk has room. */
+    async function doctorOnWrites() {
+      const { user, password, host, port, database } = await readLogin();
+      const DATABASE_URL = `postgres://${user}:${password}@${host}:${port}/${database}`;
+      const elsewhere = { ...own, DATABASE_URL, DATA_DIR: temporaryPath("elsewhere") };
+      const { printed } = await runProgram(["doctor", "--json"], elsewhere);
+      return findings.parse(JSON.parse(printed)).find(({ check }) => check === "writes");
+    }
+
     async function heals(): Promise<void> {
       await small().free();
       await eventually(async () => (await publishLarge()) === 202);
@@ -87,7 +100,12 @@ describe(
       await untilReason(DISK_FULL);
       const told = /"level":"warn".*"msg":"callers get 503: the database, /;
       await eventually(async () => told.test(program.output()));
+      assert.match(
+        (await doctorOnWrites())?.detail ?? "",
+        /^The database's disk is full: could not extend file/,
+      );
       await heals();
+      assert.equal(await doctorOnWrites(), undefined);
     });
 
     it("names the full disk while the server can't run, however long that is, and loses nothing accepted", async () => {
@@ -111,17 +129,20 @@ function triesIn(log: string): number {
 
 /** Uses up the space that the server has reserved for its log, at which it ends. */
 async function endServer(): Promise<void> {
-  const postgres = join(small().folder, "postgres");
-  const [, , , port] = (await readFile(join(postgres, "data", "postmaster.pid"), "utf8")).split("\n");
-  const password = (await readFile(join(postgres, "password"), "utf8")).trim();
-  const login = { host: "127.0.0.1", port: Number(port), user: "postern", database: "postern", password };
-  const client = new Client(login);
+  const client = new Client(await readLogin());
   client.on("error", () => undefined);
   await client.connect();
   await assert.rejects(async () => {
     for (;;) await client.query("SELECT pg_logical_emit_message(true, 'x', repeat('x', 1000000))");
   });
   await client.end().catch(() => undefined);
+}
+
+async function readLogin() {
+  const postgres = join(small().folder, "postgres");
+  const [, , , port] = (await readFile(join(postgres, "data", "postmaster.pid"), "utf8")).split("\n");
+  const password = (await readFile(join(postgres, "password"), "utf8")).trim();
+  return { host: "127.0.0.1", port: Number(port), user: "postern", database: "postern", password };
 }
 
 function serverLog(): Promise<string> {

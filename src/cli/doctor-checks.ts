@@ -9,7 +9,8 @@ import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { findRoleTrouble } from "../database/roles.ts";
-import { ENCODING, findUnfit, isReadOnly, readServer } from "../database/server-version.ts";
+import { isOfTheServer } from "../database/passing-errors.ts";
+import { ENCODING, findUnfit, isReadOnly, readServer, tryNewPages } from "../database/server-version.ts";
 import { readDatabaseClock } from "../storage/rows/stored-object-store.ts";
 import { readKeyUse } from "../endpoints/change-keys.ts";
 import { requireKeysInUse } from "../endpoints/signing-secret.ts";
@@ -128,7 +129,9 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
     }
   } catch (error) {
     if (config.databaseUrl === undefined) {
-      const fix = "read server.log in DATA_DIR, or set DATABASE_URL to a server of your own";
+      const fix = hasCode(error, ...DISK_FULL_CODES)
+        ? FREE_THE_DISK
+        : "read server.log in DATA_DIR, or set DATABASE_URL to a server of your own";
       return [{ check, status: "fail", detail: messageOf(error), fix }];
     }
     const [detail, ...remedy] = (describeMistake(error) ?? messageOf(error)).split("\n");
@@ -212,8 +215,18 @@ async function checkServer(db: Pool, config: Config): Promise<Finding> {
 
 /** Told only where there are none: a start and all that is accepted need them, and nothing else here does. */
 async function checkWrites(db: Pool): Promise<Finding[]> {
-  if (!(await isReadOnly(db))) return [];
-  return [{ check: "writes", status: "fail", detail: "the database is read-only", fix: MAKE_WRITABLE }];
+  const check = "writes";
+  if (await isReadOnly(db))
+    return [{ check, status: "fail", detail: "the database is read-only", fix: MAKE_WRITABLE }];
+  try {
+    await tryNewPages(db);
+    return [];
+  } catch (error) {
+    // A user without the right to temporary tables proves nothing.
+    if (!isOfTheServer(error)) return [];
+    const [detail = "", fix = ""] = (describeMistake(error) ?? messageOf(error)).split("\n");
+    return [{ check, status: "fail", detail, fix }];
+  }
 }
 
 async function checkKeys(db: Pool, config: Config): Promise<Finding> {

@@ -1,6 +1,6 @@
 /** What a server, and a database on it, must be before anything is done there. */
 import { ConfigError } from "../shared/config-error.ts";
-import type { Db } from "./pool.ts";
+import type { Db, Pool } from "./pool.ts";
 
 const OLDEST_POSTGRES = 15;
 /** Events and answers have any character. Under SQL_ASCII, `jsonb` refuses escapes such as \u00fc. */
@@ -22,6 +22,24 @@ export async function isReadOnly(db: Db): Promise<boolean> {
     /* sql */ `SELECT current_setting('transaction_read_only') = 'on' AS is_read_only`,
   );
   return rows[0]?.is_read_only === true;
+}
+
+/**
+ * Takes new pages and gives them back: on a full disk rows still find room in old ones. Nothing is
+ * committed, for that would wait where no standby answers. Throws what the server refuses.
+ */
+export async function tryNewPages(db: Pool): Promise<void> {
+  const client = await db.connect();
+  try {
+    // In the tablespace where rows go, not where an administrator has those of queries put.
+    await client.query("BEGIN; SET LOCAL temp_tablespaces = ''");
+    await client.query(
+      /* sql */ `CREATE TEMP TABLE postern_new_pages AS SELECT repeat('x', 1000) AS filling FROM generate_series(1, 100)`,
+    );
+  } finally {
+    // Ends the transaction too.
+    client.release(true);
+  }
 }
 
 /** Why Postern can't work there, and what to do; null where it can. */
