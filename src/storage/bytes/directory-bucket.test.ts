@@ -29,6 +29,7 @@ import {
   sha256,
   signRequest,
 } from "../../../test/support/bucket-contract.ts";
+import { mountSmallDisk } from "../../../test/support/small-disk.ts";
 import { answerError } from "../../api/error-answers.ts";
 import { fileRoutes } from "../../api/routes/files.ts";
 import { confirmingHead, type Bucket } from "./bucket.ts";
@@ -40,6 +41,8 @@ import { servedEndpoint } from "./open-bucket.ts";
 const KEY = randomBytes(32);
 const SIZE = 8 * 1024 * 1024;
 const LINUX = { skip: process.platform !== "linux" && "only Linux counts the bytes that a process reads" };
+const disk = await mountSmallDisk(1);
+const ON_DISK = { skip: disk === null && "only root may mount the small disk" };
 const bytesRead = async () => Number(/^rchar: ([0-9]+)$/m.exec(await readFile("/proc/self/io", "utf8"))?.[1]);
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
@@ -52,7 +55,10 @@ describe("a folder as a bucket, on disk", () => {
     served = await serveFolder();
     ({ bucket } = served);
   });
-  after(() => served.close());
+  after(async () => {
+    await disk?.unmount();
+    await served.close();
+  });
 
   it("holds the bytes under the key and leaves nothing else behind", async () => {
     const { key } = await put("bytes");
@@ -192,7 +198,37 @@ describe("a folder as a bucket, on disk", () => {
     assert.equal(await (await fetch(link)).text(), "noted by another");
     await rm(uploads);
     await rename(`${uploads}-kept`, uploads);
+    await bucket.deleteVersion({ key, versionId });
+    assert.ok(!existsSync(served.placeOf(key)));
   });
+
+  it(
+    "forgets a digest before its bytes, which are looked for again if it is killed in between",
+    ON_DISK,
+    async () => {
+      assert.ok(disk !== null);
+      const digests = join(served.root, "of-another-disk");
+      await mkdir(digests);
+      await symlink(digests, join(disk.folder, "digests"));
+      const other = makeDirectoryBucket({
+        root: disk.folder,
+        signer: makeLinkSigner([KEY]),
+        endpoint: () => bucket.endpoint(),
+      });
+      const [key, bytes] = [newKey(), Buffer.from("erased")];
+      const open = () => Readable.from([bytes]);
+      const stored = await other.put({ key, size: bytes.length, sha256: sha256(bytes), open });
+      assert.ok(stored.code === "stored");
+      const note = join(digests, `${key}.json`);
+      await mkdir(dirname(note), { recursive: true });
+      await writeFile(note, "{}");
+      // As a kill does, a disk that takes no more writes ends it in the middle.
+      await disk.remount("ro");
+      await assert.rejects(other.deleteVersion({ key, versionId: stored.versionId }), /EROFS/);
+      const left = [note, join(disk.folder, "objects", key)].map((path) => existsSync(path));
+      assert.deepEqual(left, [false, true]);
+    },
+  );
 
   it("follows no symbolic link, neither to a file nor through a folder", async () => {
     const secret = join(served.root, "secret.txt");

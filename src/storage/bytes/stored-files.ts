@@ -144,8 +144,15 @@ export class StoredFiles {
   async removeVersion(key: string, versionId: string): Promise<void> {
     const facts = await this.factsOf(key);
     if (facts?.sha256 !== versionId) return;
+    // First, because only bytes are looked for again after a kill. Whoever reads them meanwhile notes them anew.
+    await this.#removeNote(key);
     await removeFile(this.folderOf(key), this.placeOf(key));
-    await removeFile(this.#folders.digests, this.#noteOf(key));
+    await this.#removeNote(key);
+  }
+
+  /** One of another user can't be removed either, and is no reason to keep the bytes. */
+  async #removeNote(key: string): Promise<void> {
+    await removeFile(this.#folders.digests, this.#noteOf(key)).catch(() => undefined);
   }
 
   #noteOf(key: string): string {
