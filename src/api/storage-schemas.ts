@@ -74,7 +74,11 @@ export const exportObject = z
         ),
       bytes: z.int().min(0),
     }),
-    object_id: id.nullable().describe("The artifact to download; null until the export is ready."),
+    object_id: id
+      .nullable()
+      .describe(
+        "The artifact to download, with the export's `id` as its `delivery_id`; null until the export is ready.",
+      ),
     error: z.string().nullable(),
     created_at: instant,
     updated_at: instant,

@@ -1588,7 +1588,7 @@ export interface components {
                 rows_total: number | null;
                 bytes: number;
             };
-            /** @description The artifact to download; null until the export is ready. */
+            /** @description The artifact to download, with the export's `id` as its `delivery_id`; null until the export is ready. */
             object_id: string | null;
             error: string | null;
             /** Format: date-time */
