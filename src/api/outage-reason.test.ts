@@ -33,6 +33,7 @@ it("a state of the database is told with what to do, and a fault of Postern's ow
     ["58030", /can't read or write its files/],
     ["40001", /^the database refuses to commit: see its log$/],
     ["57014", /take too long/],
+    ["57P03", /^the database takes no connections now, .* whether its disk is full$/],
     ["28P01", /^the database does not let this process in: /],
     ["CERT_HAS_EXPIRED", /^the database does not let this process in: /],
     ["ECONNREFUSED", /^the database cannot be reached$/],

@@ -27,6 +27,8 @@ const CAUSES: Readonly<Record<string, string>> = {
     "the database has no connection left: raise max_connections, or lower DATABASE_POOL_SIZE of the processes",
   "53400": "the database has reached a limit of its configuration: see its log",
   "58030": "the database can't read or write its files: see its log, and its disk",
+  "57P03":
+    "the database takes no connections now, as while it starts or recovers: if that lasts, see its log, and whether its disk is full",
   "57014": "the database cancels statements that take too long: see its load, and its log",
 };
 

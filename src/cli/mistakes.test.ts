@@ -212,6 +212,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /^Name the primary in DATABASE_URL or SHARDS, or set default_transaction_read_only off/,
   ],
   [
+    "a database that is starting, or recovering from a crash",
+    fault("57P03", "the database system is in recovery mode"),
+    /takes no connections now: the database system is in recovery mode/,
+    /^Wait until its server has started\. .* whether its disk is full/,
+  ],
+  [
     "a database whose disk is full",
     fault("53100", 'could not extend file "base/5/1259": No space left on device'),
     /'s disk is full: could not extend file/,

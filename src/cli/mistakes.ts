@@ -239,6 +239,14 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [`The database is read-only: ${message}.`, MAKE_WRITABLE],
   },
   {
+    // cannot_connect_now
+    is: ({ code }) => code === "57P03",
+    say: ({ message }) => [
+      `The database takes no connections now: ${message}.`,
+      "Wait until its server has started. If it starts again and again, its log says why; see also whether its disk is full.",
+    ],
+  },
+  {
     is: ({ code }) => code === "53100",
     say: ({ message }) => [
       `The database's disk is full: ${message}.`,
