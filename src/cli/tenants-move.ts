@@ -8,7 +8,7 @@ import { readServerFacts } from "../shards/copy-store.ts";
 import { readHomes } from "../shards/directory-store.ts";
 import { readMark } from "../shards/join-store.ts";
 import { judgeShards } from "../shards/join.ts";
-import { faultOfStored, faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
+import { faultOfStored, faultsOfSource, faultsOfTarget, limitOfSource } from "../shards/move-faults.ts";
 import {
   findMove,
   findStored,
@@ -143,6 +143,8 @@ async function act(
     if (asked.isDry) {
       console.log(`${tenantId} can be moved from ${source.name} to ${target.name}.`);
       console.log(describeSize(await measureRows(source.db, tenantId, BROUGHT), target.name));
+      const limit = limitOfSource(source.name, await readServerFacts(source.db));
+      if (limit !== null) console.log(limit);
       return;
     }
     await insertMove(directory, { tenantId, source: source.name, target: target.name });

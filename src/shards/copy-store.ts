@@ -281,6 +281,8 @@ export type ServerFacts = {
   mayReplicate: boolean;
   mayPublish: boolean;
   maySubscribe: boolean;
+  /** That new connections of the user begin with, as those that copy a table, in words. Null: none. */
+  statementTimeout: string | null;
 };
 
 export async function readServerFacts(db: Db): Promise<ServerFacts> {
@@ -295,7 +297,8 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
         rolsuper OR (pg_has_role('postern_owner', 'USAGE')
           AND has_database_privilege(current_database(), 'CREATE')) AS "mayPublish",
         rolsuper OR (rolbypassrls AND has_database_privilege(current_database(), 'CREATE') AND EXISTS (
-          SELECT FROM pg_roles WHERE rolname = 'pg_create_subscription' AND pg_has_role(oid, 'USAGE'))) AS "maySubscribe"
+          SELECT FROM pg_roles WHERE rolname = 'pg_create_subscription' AND pg_has_role(oid, 'USAGE'))) AS "maySubscribe",
+        (SELECT reset_val || ' ' || unit FROM pg_settings WHERE name = 'statement_timeout' AND reset_val <> '0') AS "statementTimeout"
       FROM pg_roles WHERE rolname = current_user`);
   const [row] = rows;
   if (row === undefined) throw new Error("the user has no role");

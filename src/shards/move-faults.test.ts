@@ -14,6 +14,7 @@ const READY = {
   database: "postern",
   mayReplicate: true,
   mayPublish: true,
+  statementTimeout: null,
   maySubscribe: true,
 };
 

@@ -33,6 +33,15 @@ export function faultsOfSource(name: string, facts: ServerFacts): string[] {
   return faults;
 }
 
+/** What may end the copy of a table at each try; null: nothing. */
+export function limitOfSource(name: string, { user, statementTimeout }: ServerFacts): string | null {
+  if (statementTimeout === null) return null;
+  return (
+    `The user ${user} of ${name} has a statement_timeout of ${statementTimeout}, and PostgreSQL copies each table in one statement of that user.\n` +
+    `Let an administrator run ALTER ROLE ${user} SET statement_timeout = 0; for the time of the move.`
+  );
+}
+
 /** The same of a database that tenants are moved into. */
 export function faultsOfTarget(name: string, facts: ServerFacts): string[] {
   if (facts.maySubscribe) return [];
