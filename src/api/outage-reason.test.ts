@@ -47,6 +47,11 @@ it("a state of the database is told with what to do, and a fault of Postern's ow
   }
 });
 
+it("shared memory that is full is told as such, and not as a full disk, whose code it has", () => {
+  const full = Object.assign(failure("53100"), { routine: "dsm_impl_posix" });
+  assert.match(outageReason(full) ?? "", /^the database's shared memory is full: enlarge \/dev\/shm/);
+});
+
 it("a connection that is not opened is the database's fault or the login's, by its code", () => {
   for (const [code, reason] of [
     // PostgreSQL's "could not write init file", on a full disk.

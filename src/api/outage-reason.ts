@@ -1,11 +1,19 @@
 /** Why commits do not happen, in words for an operator: the cause, and what to do. */
 import { codeOf } from "../shared/error-code.ts";
 import type { LockHolder } from "../database/heartbeat-store.ts";
-import { isConnectionLoss, isLockTimeout, isPassing, isRefusedLogin } from "../database/passing-errors.ts";
+import {
+  isConnectionLoss,
+  isLockTimeout,
+  isPassing,
+  isRefusedLogin,
+  lacksSharedMemory,
+} from "../database/passing-errors.ts";
 
 export const UNREACHABLE = "the database cannot be reached";
 export const DISK_FULL =
   "the database's disk is full: free space there or enlarge it, and shorten RETENTION_DAYS";
+const SHARED_MEMORY_FULL =
+  "the database's shared memory is full: enlarge /dev/shm where its server runs, as with Docker's --shm-size";
 const LET_IN =
   "the database does not let this process in: see its log, and check user, rights, password, database and certificate";
 /** As when there is no room for a new connection's caches: neither the user nor a right is at fault. */
@@ -35,6 +43,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 /** Null where the error is none of the database's state: a fault of Postern, its rights or its schema. */
 export function outageReason(error: unknown, holders: readonly LockHolder[] = []): string | null {
   if (isLockTimeout(error)) return lockReason(holders);
+  if (lacksSharedMemory(error)) return SHARED_MEMORY_FULL;
   const cause = CAUSES[codeOf(error)];
   if (cause !== undefined) return cause;
   if (isConnectionLoss(error)) return UNREACHABLE;

@@ -218,6 +218,16 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /^Wait until its server has started\. .* whether its disk is full/,
   ],
   [
+    "a database whose shared memory is full",
+    ofServer(
+      "53100",
+      "dsm_impl_posix",
+      'could not resize shared memory segment "/PostgreSQL.7" to 1048576 bytes',
+    ),
+    /'s shared memory is full: could not resize/,
+    /^Enlarge \/dev\/shm where its server runs/,
+  ],
+  [
     "a database whose disk is full",
     fault("53100", 'could not extend file "base/5/1259": No space left on device'),
     /'s disk is full: could not extend file/,

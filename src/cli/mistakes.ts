@@ -9,6 +9,7 @@ import {
   CERTIFICATE_NOT_VALID_NOW,
   CONTENTION,
   isAway,
+  lacksSharedMemory,
   REFUSED_USER,
   UNTRUSTED_CERTIFICATE,
 } from "../database/passing-errors.ts";
@@ -244,6 +245,13 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [
       `The database takes no connections now: ${message}.`,
       "Wait until its server has started. If it starts again and again, its log says why; see also whether its disk is full.",
+    ],
+  },
+  {
+    is: ({ error, code }) => code === "53100" && lacksSharedMemory(error),
+    say: ({ message }) => [
+      `The database's shared memory is full: ${message}.`,
+      "Enlarge /dev/shm where its server runs, as with Docker's --shm-size, and try again.",
     ],
   },
   {

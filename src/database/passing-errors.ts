@@ -155,6 +155,17 @@ export function isOfTheServer(error: unknown): boolean {
   return isRefusedLogin(error) || anyCause(error, (one) => OF_THE_SERVER.has(codeOf(one)));
 }
 
+/**
+ * Whether no disk is full, but the memory that the server's processes share, as for a
+ * parallel query: PostgreSQL has one code for both. Its own function tells them apart in any language.
+ */
+export function lacksSharedMemory(error: unknown): boolean {
+  return anyCause(error, (one) => {
+    const routine = "routine" in one ? String(one.routine) : "";
+    return codeOf(one) === "53100" && routine.startsWith("dsm_impl_");
+  });
+}
+
 function anyCause(error: unknown, holds: (one: Error) => boolean): boolean {
   if (!(error instanceof Error)) return false;
   if (holds(error)) return true;
