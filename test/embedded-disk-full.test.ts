@@ -120,6 +120,21 @@ describe(
       await untilReason(DISK_FULL, joined);
       await heals();
     });
+
+    it("names the full disk at a start, before there is a database and in making it", async () => {
+      for (const isFull of [true, false]) {
+        const other = await mountSmallDisk(20);
+        assert.ok(other !== null);
+        if (isFull) await other.fill();
+        const { code, errors } = await runProgram(["up"], { ...own, DATA_DIR: other.folder });
+        await other.unmount();
+        assert.equal(code, 1, errors);
+        assert.match(
+          errors,
+          /^postern:\n {2}A disk is full: (?:ENOSPC:|could not) .*\n {2}Free space .*\n$/m,
+        );
+      }
+    });
   },
 );
 

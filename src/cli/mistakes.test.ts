@@ -234,6 +234,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /^Free space there/,
   ],
   [
+    "a full disk of this machine",
+    fault("ENOSPC", "ENOSPC: no space left on device, write", "write"),
+    /^A disk is full: ENOSPC/,
+    /^Free space on that disk/,
+  ],
+  [
     "a database without memory",
     fault("53200", "out of shared memory"),
     /is out of memory: out of shared memory/,

@@ -46,6 +46,12 @@ const NO_PASSWORD = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must";
 // Of `pg`, without a code.
 const NO_TLS = "There was an error establishing an SSL connection";
 
+/** In the log of the embedded server, which is in English: it can't start, and answers nobody. */
+const SEGMENT = /could not resize shared memory segment .*: No space left on device/;
+
+/** The same of a disk, also where the last bytes of it were still written. */
+const NO_SPACE = /could not .*: (?:No space left on device|wrote only .* bytes at block .*)/;
+
 // PostgreSQL's, once it knows who connects to which database.
 const OPENING = "CheckMyDatabase";
 /** That refuses a SET ROLE. */
@@ -248,9 +254,9 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    is: ({ error, code }) => code === "53100" && lacksSharedMemory(error),
+    is: ({ error, code, message }) => SEGMENT.test(message) || (code === "53100" && lacksSharedMemory(error)),
     say: ({ message }) => [
-      `The database's shared memory is full: ${message}.`,
+      `The database's shared memory is full: ${SEGMENT.exec(message)?.[0] ?? message}.`,
       "Enlarge /dev/shm where its server runs, as with Docker's --shm-size, and try again.",
     ],
   },
@@ -259,6 +265,13 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [
       `The database's disk is full: ${message}.`,
       "Free space there or enlarge it, and try again.",
+    ],
+  },
+  {
+    is: ({ code, message }) => code === "ENOSPC" || code === "EDQUOT" || NO_SPACE.test(message),
+    say: ({ message }) => [
+      `A disk is full: ${NO_SPACE.exec(message)?.[0] ?? message}.`,
+      "Free space on that disk (of DATA_DIR, or of the file to be written), or enlarge it, and try again.",
     ],
   },
   {
