@@ -8,6 +8,7 @@ import { callWith, codeOf, OPERATOR, swap, tokenOf } from "./support/portal.ts";
 import { runProgram } from "./support/program.ts";
 import { OWNER, type Claims } from "./support/calls.ts";
 import { startTestService, type TestService } from "./support/service.ts";
+import { temporaryPath } from "./support/temporary.ts";
 import { assertRefused, issuesOf, REFUSED, webhooksOf } from "./support/webhooks.ts";
 
 const HUGE = "x".repeat(1024 * 1024 + 1);
@@ -129,6 +130,28 @@ describe("the list", () => {
     assert.deepEqual(tenants, [
       { id: "globex", endpoints: 2, enabled: 1, failing: 1, delivered: 0, failed: 0 },
     ]);
+  });
+
+  it("counts the same hours whatever the time zone of the database is", async () => {
+    const { pool } = service.database;
+    await pool.query(
+      `INSERT INTO postern.delivery_stats (tenant_id, endpoint_id, grain, at, cause, count, sent, latency_sum_ms,
+          latency_max_ms, first_id, last_id)
+        VALUES ('zeta', '00000000-0000-0000-0000-000000000000', 60,
+          date_trunc('hour', now(), 'UTC') - interval '24 hours', '', 7, 7, 1, 1, postern.uuid_v7(), postern.uuid_v7())`,
+    );
+    // Its hours begin a minute after those of UTC.
+    await pool.query(
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET TimeZone = %L', current_database(), 'X-00:59'); END $$`,
+    );
+    const env = { ...service.env, DATA_DIR: temporaryPath("elsewhere") };
+    const elsewhere = await startTestService({ roles: ["api"], database: service.database, env });
+    try {
+      const { body } = await elsewhere.call("GET", "/api/tenants/zeta", { as: OPERATOR });
+      assert.equal(Object(body).tenant.delivered, 7);
+    } finally {
+      await elsewhere.stop();
+    }
   });
 
   it("is all that an operator's session of the portal reaches", async () => {

@@ -31,7 +31,7 @@ BEGIN
         coalesce(sum(s.count) FILTER (WHERE s.cause <> ''), 0)::bigint AS failed
       FROM postern.delivery_stats s
       WHERE s.tenant_id = page.tenant_id AND s.endpoint_id = '00000000-0000-0000-0000-000000000000'
-        AND s.grain = 60 AND s.at >= date_trunc('hour', now()) - interval '24 hours'
+        AND s.grain = 60 AND s.at >= date_trunc('hour', now(), 'UTC') - interval '24 hours'
     ) AS made
     ORDER BY page.tenant_id COLLATE "C";
 END
