@@ -28,7 +28,13 @@ const ORDER = {
   payloadShape: EXAMPLE,
   schema: { type: "object", required: ["order_id"], properties: { order_id: { type: "string" } } },
 };
-const CATALOG = [ORDER, { ...ORDER, type: "Order.sentBack" }];
+const VERSIONED = { ...ORDER, type: "order.refunded" };
+const CATALOG = [
+  ORDER,
+  { ...ORDER, type: "Order.sentBack" },
+  { ...VERSIONED, version: 1 },
+  { ...VERSIONED, version: 2 },
+];
 const GUEST = { ...MEMBER, role: "guest" };
 
 const receiver = steered();
@@ -169,6 +175,8 @@ describe("GET /api/search", () => {
       ["order.pl", "event_type", `/api/events?type=${TYPE}`],
       ["ORDER.Pl ", "event_type", `/api/events?type=${TYPE}`],
       ["order.sentb", "event_type", "/api/events?type=Order.sentBack"],
+      // Of several versions, and found once.
+      ["order.refunded", "event_type", "/api/events?type=order.refunded"],
     ];
     for (const [q, kind, href] of cases) {
       assert.deepEqual(await hits(q), [{ kind, href }], q);
@@ -195,6 +203,7 @@ describe("GET /api/search", () => {
 
   it("takes 256 characters, and answers Invalid query to more, to none and to NUL", async () => {
     assert.deepEqual(await hits("😀".repeat(256)), []);
+    assert.deepEqual(await hits("  "), []);
     for (const query of [`?q=${"x".repeat(257)}`, "?q=", "", "?q=a%00", "?q=a&limit=3"]) {
       issuesOf(await get(`/search${query}`), "Invalid query");
     }

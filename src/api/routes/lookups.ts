@@ -108,13 +108,17 @@ async function hitsByPart(
   q: string,
 ): Promise<Hit[]> {
   const part = q.trim().toLowerCase();
+  // Everything contains it.
+  if (part === "") return [];
   const endpointId = parseEndpointId(part);
   const own = await endpoints.list(tenantId);
   const byUrl = own.filter(({ id, url }) => id === endpointId || url.toLowerCase().includes(part));
-  const types = catalog.current().entries.filter(({ type }) => type.toLowerCase().includes(part));
+  // Of a type with several versions there are as many entries.
+  const types = new Set(catalog.current().entries.map(({ type }) => type));
+  const byType = [...types].filter((type) => type.toLowerCase().includes(part));
   return [
     ...byUrl.map(({ id }): Hit => ({ kind: "endpoint", href: `webhooks/${id}` })),
-    ...types.map(({ type }): Hit => ({
+    ...byType.map((type): Hit => ({
       kind: "event_type",
       href: `events?type=${encodeURIComponent(type)}`,
     })),
