@@ -5,6 +5,13 @@ import { PageError, PagePending } from "./shell/page-states.tsx";
 
 export const router = createRouter({
   routeTree,
+  // Each parameter is a text. The router's own way reads what is JSON as that, and would take one number for another.
+  parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
+  stringifySearch(search) {
+    const given = Object.entries(search).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    return query === "" ? "" : `?${query}`;
+  },
   basepath: portalPath,
   defaultPreload: "intent",
   defaultPendingMs: 300,

@@ -6,9 +6,7 @@
 type Parsed<Name extends string, Value> = { [Key in Name]?: Value | undefined };
 
 export function text<Name extends string>(search: Record<string, unknown>, name: Name): Parsed<Name, string> {
-  const value = search[name];
-  // The router reads a text of digits as a number.
-  const given = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  const given = search[name];
   return only(search, name, typeof given === "string" && given !== "" ? given : undefined);
 }
 
