@@ -31,6 +31,21 @@ describePortal(
       await chart.getByText("2 delivered").waitFor();
     });
 
+    it("says that they are on their way, not that they could not be counted", async () => {
+      const { page } = await portal().open("/events");
+      const { promise: heldBack, resolve: goOn } = Promise.withResolvers<void>();
+      await page.route(STATS, async (route) => {
+        await heldBack;
+        return route.continue();
+      });
+      await page.goto(`${portal().service.url}/portal/log`);
+      const chart = page.getByRole("figure");
+      await chart.getByRole("img", { name: "Loading …" }).waitFor();
+      assert.equal(await page.getByLabel("could not be counted").count(), 0);
+      goOn();
+      await chart.getByRole("img", { name: /delivered and/ }).waitFor();
+    });
+
     it("says at once that the service had a fault, which is asked for again by a person alone", async () => {
       const { page } = await portal().open("/events", { expects: /500/ });
       const asked: string[] = [];

@@ -66,6 +66,7 @@ export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) 
   const format = useFormat();
   const { data, error, isPlaceholderData, refetch } = useQuery(statsQuery(span));
   const buckets = data?.buckets ?? [];
+  const unread = error === null ? ui.loading : t.unread;
   const sum = (name: "delivered" | "failed"): string =>
     format.number(buckets.reduce((total, bucket) => total + bucket[name], 0));
   return (
@@ -98,7 +99,7 @@ export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) 
       <Bars
         buckets={buckets}
         bucketMs={BUCKET_MS[data?.bucket ?? "1h"]}
-        label={data === undefined ? t.unread : t.chart(sum("delivered"), sum("failed"))}
+        label={data === undefined ? unread : t.chart(sum("delivered"), sum("failed"))}
         {...(onBrush && { onBrush })}
       />
       <Axis buckets={buckets} bucketMs={BUCKET_MS[data?.bucket ?? "1h"]} />
