@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { sessions } from "../../test/support/sessions.ts";
 import { keepListening } from "./keep-listening.ts";
@@ -13,7 +14,7 @@ before(async () => {
 });
 after(() => database.drop());
 
-function listen(url = database.url) {
+function listen(url = database.url, askEveryMs?: number) {
   const heard: string[] = [];
   const failures: unknown[] = [];
   let opened = 0;
@@ -24,6 +25,7 @@ function listen(url = database.url) {
       opened: () => void opened++,
       failed: (error) => void failures.push(error),
     },
+    askEveryMs,
   );
   return { stop: () => keeping.stop(), heard, failures, opened: () => opened };
 }
@@ -60,6 +62,26 @@ describe("listening for as long as it is wanted", () => {
     await eventually(async () => heard.length === 1);
     await stop();
     assert.deepEqual([heard, failures], [["again"], []]);
+  });
+
+  it("gives up a connection that is silent, whose loss nobody reports, and goes on with another", async () => {
+    const url = new URL(database.url);
+    const proxy = await startTcpProxy(Number(url.port));
+    url.host = `127.0.0.1:${proxy.port}`;
+    const { heard, failures, opened, stop } = listen(url.href, 100);
+    try {
+      await eventually(async () => opened() === 1);
+      proxy.pause();
+      await eventually(async () => failures.length > 0);
+      proxy.resume();
+      await eventually(async () => opened() === 2);
+      await notify("again");
+      await eventually(async () => heard.includes("again"));
+    } finally {
+      proxy.resume();
+      await stop();
+      await proxy.close();
+    }
   });
 
   it("tells why it could not, tries again, and is stopped while it waits", async () => {

@@ -1,8 +1,10 @@
 /** Hears a channel's notifications for as long as it is wanted, over connections that come and go. */
 import { pause } from "../shared/every.ts";
-import { createListener } from "./listener.ts";
+import { createListener, type Listener } from "./listener.ts";
 
 const RECONNECT_MS = 1000;
+/** Sooner than networks forget a connection that idles, and far sooner than the system notices that. */
+const ASK_EVERY_MS = 15_000;
 
 type Channel = Parameters<typeof createListener>[0];
 
@@ -17,6 +19,7 @@ export type Hearing = {
 export function keepListening(
   channel: Channel,
   { heard, opened, failed }: Hearing,
+  askEveryMs = ASK_EVERY_MS,
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   // One promise for all waits, so that later waits also notice a stop.
@@ -29,8 +32,7 @@ export function keepListening(
       try {
         const listener = await createListener(channel, heard);
         opened();
-        await Promise.race([listener.ended, stopped]);
-        await listener.close();
+        await untilLost(listener, stopped, askEveryMs);
       } catch (error) {
         failed(error);
       }
@@ -45,4 +47,16 @@ export function keepListening(
       await running;
     },
   };
+}
+
+/** Closes it then. Rejects where the server no longer answers. */
+async function untilLost(listener: Listener, stopped: Promise<void>, askEveryMs: number): Promise<void> {
+  const silent = Promise.withResolvers<never>();
+  const timer = setInterval(() => void listener.confirm().catch(silent.reject), askEveryMs);
+  try {
+    await Promise.race([listener.ended, stopped, silent.promise]);
+  } finally {
+    clearInterval(timer);
+    await listener.close();
+  }
 }

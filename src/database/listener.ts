@@ -1,7 +1,10 @@
 import { escapeIdentifier } from "pg";
 import { openSession, type Session, type SessionOptions } from "./session.ts";
 
-export type Listener = Pick<Session, "ended" | "close">;
+/** `confirm` rejects where the server does not answer: a connection that idles may be lost without a word. */
+export type Listener = Pick<Session, "ended" | "close"> & { confirm(): Promise<void> };
+
+const ANSWER_LIMIT_MS = 5000;
 
 /**
  * A connection of its own that hears one channel's notifications; LISTEN does
@@ -11,12 +14,20 @@ export async function createListener(
   { url, role, channel }: Pick<SessionOptions, "url" | "role"> & { channel: string },
   onNotify: (payload: string) => void,
 ): Promise<Listener> {
-  const session = await openSession({ url, role, applicationName: "postern listener", onNotify });
+  const session = await openSession({
+    url,
+    role,
+    applicationName: "postern listener",
+    queryTimeoutMs: ANSWER_LIMIT_MS,
+    onNotify,
+  });
+  // Once more, it changes nothing.
+  const listen = async (): Promise<void> => void (await session.query(`LISTEN ${escapeIdentifier(channel)}`));
   try {
-    await session.query(`LISTEN ${escapeIdentifier(channel)}`);
+    await listen();
   } catch (error) {
     await session.close().catch(() => undefined);
     throw error;
   }
-  return session;
+  return { ended: session.ended, close: () => session.close(), confirm: listen };
 }
