@@ -47,6 +47,17 @@ describePortal(
       assert.equal(await axisOf(page).first().textContent(), day.format(new Date(buckets[0]?.at ?? "")));
     });
 
+    it("counts the last 400 days of a longer time, and says so", async () => {
+      await prepare(portal(), "longer", 1);
+      const { page, inspect } = await portal().open("/events", { grant: { tenant_id: "longer" } });
+      const causes = page.waitForResponse((response) => response.url().includes("/api/stats/causes"));
+      await page.goto(`${portal().service.url}/portal/log?from=2020-01-01T00:00:00.000Z`);
+      await page.getByRole("img", { name: "1 delivered and 1 failed in this time" }).waitFor();
+      await page.getByText("The bars count the last 400 days of this time.").waitFor();
+      assert.equal((await causes).status(), 200);
+      await inspect();
+    });
+
     it("has labels that do not overlap on a phone", async () => {
       const [from, to] = [new Date(Date.now() - 3 * DAY_MS), new Date()].map((at) => at.toISOString());
       const { page } = await portal().open(`/log?from=${from}&to=${to}`, { size: "phone", locale: "de-DE" });

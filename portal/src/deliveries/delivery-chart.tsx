@@ -3,6 +3,7 @@ import { useState, type PointerEvent, type ReactNode } from "react";
 import { api, bodyOf, type Schemas } from "../api/client.ts";
 import { useFormat } from "../display/format.ts";
 import { defineTexts, useTexts } from "../texts/texts.ts";
+import { countedFrom } from "./counted-span.ts";
 import { FAILED_DASHES } from "../ui/sparkline.tsx";
 import { Unread } from "../ui/states.tsx";
 import { texts as uiTexts } from "../ui/texts.ts";
@@ -14,6 +15,7 @@ const texts = defineTexts({
     failed: (count: string) => `${count} failed`,
     unread: "The deliveries could not be counted.",
     hint: "Drag over a part to look at it alone.",
+    cut: "The bars count the last 400 days of this time.",
   },
   de: {
     chart: (delivered: string, failed: string) =>
@@ -22,6 +24,7 @@ const texts = defineTexts({
     failed: (count: string) => `${count} fehlgeschlagen`,
     unread: "Die Zustellungen ließen sich nicht zählen.",
     hint: "Ziehen Sie über einen Teil, um nur ihn zu sehen.",
+    cut: "Die Balken zählen die letzten 400 Tage dieser Zeit.",
   },
 });
 
@@ -35,7 +38,7 @@ const TICKS = 4;
 type ChartSpan = { from: Date; to: Date | null; endpointId?: string | undefined };
 type Bucket = Schemas["GetStatsAnswer"]["buckets"][number];
 
-export function statsQuery({ from, to, endpointId }: ChartSpan) {
+function statsQuery({ from, to, endpointId }: ChartSpan) {
   const spanMs = (to ?? new Date()).getTime() - from.getTime();
   const bucket = spanMs <= 36 * HOUR_MS ? "10m" : spanMs <= 14 * 24 * HOUR_MS ? "1h" : "1d";
   const query = {
@@ -64,7 +67,8 @@ export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) 
   const t = useTexts(texts);
   const ui = useTexts(uiTexts);
   const format = useFormat();
-  const { data, error, isPlaceholderData, refetch } = useQuery(statsQuery(span));
+  const from = countedFrom(span);
+  const { data, error, isPlaceholderData, refetch } = useQuery(statsQuery({ ...span, from }));
   const buckets = data?.buckets ?? [];
   const unread = error === null ? ui.loading : t.unread;
   const sum = (name: "delivered" | "failed"): string =>
@@ -89,10 +93,12 @@ export function DeliveryChart({ onBrush, note, children, ...span }: ChartProps) 
             <Key mark={<FailedBar x={5} width={10} from={0} to={10} />}>{t.failed(sum("failed"))}</Key>
           </>
         )}
+        {from !== span.from && <span className="text-muted">{t.cut}</span>}
         {note !== undefined ? (
           <span className="text-muted">{note}</span>
         ) : (
-          onBrush !== undefined && <span className="hidden text-muted sm:inline print:hidden">{t.hint}</span>
+          onBrush !== undefined &&
+          data !== undefined && <span className="hidden text-muted sm:inline print:hidden">{t.hint}</span>
         )}
         <span className="ml-auto">{children}</span>
       </figcaption>

@@ -3,6 +3,7 @@ import { useRef, useState, type FormEvent } from "react";
 import { api, bodyOf } from "../../api/client.ts";
 import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
 import { useCauseTexts } from "../../deliveries/cause.ts";
+import { countedFrom } from "../../deliveries/counted-span.ts";
 import { choicesOf, useUnknownName } from "../../endpoints/endpoint-names.ts";
 import { useFormat } from "../../display/format.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -92,7 +93,7 @@ function CauseChoice({ search, span, onChange }: BarProps) {
   const format = useFormat();
   const { short } = useCauseTexts();
   const query = {
-    from: span.from.toISOString(),
+    from: countedFrom(span).toISOString(),
     ...(span.to !== null && { to: span.to.toISOString() }),
     ...(search.endpoint !== undefined && { endpoint_id: search.endpoint }),
   };
