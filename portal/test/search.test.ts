@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
+import { seedDeliveries } from "../../bench/seed.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, prepare } from "./support/tenant.ts";
 
 describePortal(
   "the portal's search",
   {
-    env: { RETRY_SCHEDULE: "0s", RATE_LIMIT_WRITES: "0" },
+    env: { RETRY_SCHEDULE: "0s", RATE_LIMIT_WRITES: "0", RETENTION_DAYS: "90" },
     respond: ({ path }) => ({ status: path === "/fails" ? 500 : 200 }),
   },
   (portal) => {
@@ -62,6 +63,28 @@ describePortal(
       await page.keyboard.press("Enter");
       await page.getByText("No export yet").waitFor();
       await inspect();
+    });
+
+    it("leads to the deliveries of an event that is older than a month, as the search of the log does", async () => {
+      const { id: works } = await addEndpoint(portal(), "aged", "/works");
+      const { pool } = portal().service.database;
+      const sql = async (text: string, values?: unknown[]) => (await pool.query(text, values)).rows;
+      const row = { tenant: "'aged'", endpoint: `'${works}'::uuid`, isFailed: "false" };
+      await seedDeliveries({ sql }, { total: 1, days: 60 }, row);
+      const [delivery] = await deliveriesOf(portal(), "aged");
+      const { page } = await portal().open("/exports", { grant: { tenant_id: "aged" } });
+      await page.getByText("No export yet").waitFor();
+      await page.keyboard.press("/");
+      await page.getByRole("combobox").fill(delivery?.event_id ?? "");
+      await page.getByRole("group", { name: "Events" }).getByRole("option").click();
+      const found = page.getByRole("list", { name: "Deliveries" }).getByText("invoice.paid");
+      await found.waitFor();
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await page.getByText("24 hours", { exact: true }).click();
+      await page.getByText("No deliveries in this time").waitFor();
+      await page.getByRole("searchbox").fill(delivery?.event_id ?? "");
+      await page.keyboard.press("Enter");
+      await found.waitFor();
     });
 
     it("finds an endpoint by its description", async () => {

@@ -4,6 +4,7 @@ import type { UseNavigateResult } from "@tanstack/react-router";
 import { api, bodyOf } from "../api/client.ts";
 import { endpointsQuery } from "../api/queries.ts";
 import type { paths } from "../api/schema.d.ts";
+import { reachBack } from "../deliveries/reach-back.ts";
 import { useDisplay } from "../display/display.ts";
 import { nameOf, useEndpointNames } from "../endpoints/endpoint-names.ts";
 import { useNavEntries } from "../shell/navigation.tsx";
@@ -20,6 +21,7 @@ const KINDS: readonly Kind[] = ["page", "endpoint", "delivery", "event", "event_
 /** A person who types on asks once. */
 const PAUSE_MS = 150;
 const MAX_DESCRIBED = 10;
+const MONTH_MS = 30 * 86_400_000;
 
 export function useHits(q: string) {
   const asked = useSettled(q.trim(), PAUSE_MS);
@@ -96,9 +98,15 @@ function hitOf({ kind, href }: Found, names: ReadonlyMap<string, string>): Hit {
       return {
         kind,
         label: id,
-        open: (navigate) => void navigate({ to: "/log", search: { range: "30d", event: id } }),
+        open: (navigate) => void navigate({ to: "/log", search: logOf(id) }),
       };
     default:
       return { kind, label: type, open: (navigate) => void navigate({ to: "/events", search: { type } }) };
   }
+}
+
+/** What became of an event, however old it is. */
+function logOf(event: string) {
+  const now = new Date();
+  return { range: "30d" as const, ...reachBack(event, new Date(now.getTime() - MONTH_MS), now), event };
 }

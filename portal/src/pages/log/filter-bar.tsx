@@ -4,6 +4,7 @@ import { api, bodyOf } from "../../api/client.ts";
 import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
 import { useCauseTexts } from "../../deliveries/cause.ts";
 import { countedFrom } from "../../deliveries/counted-span.ts";
+import { reachBack } from "../../deliveries/reach-back.ts";
 import { choicesOf, useUnknownName } from "../../endpoints/endpoint-names.ts";
 import { useFormat } from "../../display/format.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -45,7 +46,7 @@ export function FilterBar({ search, span, onChange }: BarProps) {
       </Select>
       <CauseChoice search={search} span={span} onChange={onChange} />
       <TypeChoice search={search} onChange={onChange} />
-      <TextSearch key={search.q ?? search.event ?? ""} search={search} onChange={onChange} />
+      <TextSearch key={search.q ?? search.event ?? ""} search={search} span={span} onChange={onChange} />
       {(hasFilter(search) || search.endpoint !== undefined) && (
         <Button
           kind="quiet"
@@ -150,7 +151,7 @@ function TypeChoice({ search, onChange }: Omit<BarProps, "span">) {
 }
 
 /** A text of bodies, or an id: what it is the id of, the service knows. */
-function TextSearch({ search, onChange }: Omit<BarProps, "span">) {
+function TextSearch({ search, span, onChange }: BarProps) {
   const t = useTexts(texts);
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(search.q ?? search.event ?? "");
@@ -164,7 +165,7 @@ function TextSearch({ search, onChange }: Omit<BarProps, "span">) {
     const hits = await bodyOf(api.GET("/api/search", { params: { query: { q: id } } })).catch(() => []);
     if (hits.some(({ kind }) => kind === "delivery")) return onChange({ d: id });
     if (hits.some(({ kind }) => kind === "endpoint")) return onChange({ endpoint: id });
-    onChange({ event: id, q: undefined });
+    onChange({ event: id, q: undefined, ...reachBack(id, span.from, new Date()) });
   };
   return (
     <form
