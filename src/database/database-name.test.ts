@@ -35,6 +35,10 @@ it("masks the password alone", () => {
   assert.equal(maskPassword("postgres://a,b/d?password=p"), "postgres://a:5432,b:5432/d?password=********");
   assert.equal(maskPassword("postgres://user@h/d"), "postgres://user@h/d");
   assert.equal(maskPassword("postgres:///d?user=u&password=p"), "postgres:///d?user=u&password=********");
+  assert.equal(
+    maskPassword("postgres://u:pw@h/d?sslkey=/k.pem&sslpassword=p"),
+    "postgres://u:********@h/d?sslkey=%2Fk.pem&sslpassword=********",
+  );
   assert.equal(maskPassword("postgres://u:pw@h:port/d"), "********");
   assert.equal(maskPassword("postgres://u:pw@a/d,postgres://u:pw@b/d"), "********");
 });

@@ -3,6 +3,8 @@ import { join, resolve } from "node:path";
 import { parseHostList } from "./host-list.ts";
 
 const MASK = "********";
+/** Parameters of a URL: the user's, and that of the client's key. */
+const PASSWORDS = ["password", "sslpassword"];
 
 export type DatabasePlace = {
   databaseUrl: string | undefined;
@@ -26,12 +28,12 @@ export function nameDatabase({ databaseUrl, shards, dataDir }: DatabasePlace): s
   return `${name === "" ? "the user's own" : name} on ${host === "" ? "this machine" : host}`;
 }
 
-/** The URL with its password masked; masked wholly where it can't be parsed. */
+/** The URL with its passwords masked; masked wholly where it can't be parsed. */
 export function maskPassword(databaseUrl: string): string {
   const { url, names } = readHosts(databaseUrl);
   if (url === null) return MASK;
   if (url.password !== "") url.password = MASK;
-  if (url.searchParams.has("password")) url.searchParams.set("password", MASK);
+  for (const name of PASSWORDS) if (url.searchParams.has(name)) url.searchParams.set(name, MASK);
   return names === null ? url.href : url.href.replace(url.host, () => names.join(","));
 }
 
