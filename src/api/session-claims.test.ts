@@ -93,6 +93,9 @@ describe("what a token says", () => {
   it("names its subject by 256 characters at most", async () => {
     const [kept, cut] = [await read({ sub: "s".repeat(256) }), await read({ sub: "s".repeat(257) })];
     deepEqual([kept, cut], [{ ...user, type: "other", tenantId: null, subject: "s".repeat(256) }, kept]);
+    // As many as a portal session's, which are two units of a text each.
+    const [whole, longer] = [await read({ sub: "😀".repeat(256) }), await read({ sub: "😀".repeat(257) })];
+    deepEqual([whole, longer], [{ ...kept, subject: "😀".repeat(256) }, whole]);
   });
 
   it("is refused with the claim that is missing or wrong", async () => {

@@ -55,7 +55,7 @@ export const EXPIRED = "the token has expired";
 
 const CLOCK_TOLERANCE_S = 5;
 const MAX_TOKEN_LENGTH = 8192;
-/** Longer than an audit entry needs to name an actor. */
+/** In characters, as of a portal session. Longer than an audit entry needs to name an actor. */
 const MAX_SUBJECT_LENGTH = 256;
 // A verified token is believed for so long without another look at its signature.
 const REMEMBER_MS = 30_000;
@@ -175,7 +175,7 @@ function toSession(claim: z.infer<typeof claims>, portalId: PortalSessionId | nu
     tenantId: parseTenantId(claim.tid),
     allTenants: type === "service" && claim.tid === "*",
     role: claim.role ?? null,
-    subject: claim.sub?.slice(0, MAX_SUBJECT_LENGTH) ?? null,
+    subject: claim.sub === undefined ? null : Array.from(claim.sub).slice(0, MAX_SUBJECT_LENGTH).join(""),
     permissions: new Set(claim.permissions ?? permissionsOfRole(claim.role)),
     portalId,
   };
