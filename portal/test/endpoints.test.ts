@@ -4,7 +4,7 @@ import { it } from "node:test";
 import * as z from "zod";
 import { eventually } from "../../test/support/eventually.ts";
 import { describePortal } from "./support/portal.ts";
-import { addEndpoint, endpointsOf, publish } from "./support/tenant.ts";
+import { addEndpoint, deliveriesOf, endpointsOf, publish } from "./support/tenant.ts";
 
 describePortal(
   "the portal's endpoints",
@@ -166,6 +166,27 @@ describePortal(
       await page.getByRole("heading", { level: 1, name: "Endpoints" }).waitFor();
       assert.ok(!(await endpointsOf(portal(), "acme")).some(({ id }) => id === endpoint.id));
       await inspect();
+    });
+
+    it("says nothing of an endpoint's attempts that it does not know: a thousand are newer", async () => {
+      const grant = { tenant_id: "crowd" };
+      const { id } = await addEndpoint(portal(), "crowd", "/fails");
+      await publish(portal(), "crowd", "one");
+      await eventually(async () => (await deliveriesOf(portal(), "crowd", "status=failed")).length === 1);
+      await portal().service.database.pool.query(
+        `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+          SELECT 'crowd', postern.uuid_v7(), 'https://example.com/', '{*}', '', now(), now() FROM generate_series(1, 1000)`,
+      );
+      const { page, inspect } = await portal().open("/endpoints?q=fails", { grant });
+      const row = page.getByRole("listitem").filter({ hasText: "/fails" });
+      await page.getByText("Attempts of the newest 1,000 endpoints are counted.").waitFor();
+      await row.waitFor();
+      assert.equal(await row.getByText("No traffic").count(), 0);
+      await inspect();
+      await page.goto(`${portal().service.url}/portal/endpoints/${id}`);
+      await page.getByText("Every automatic attempt has failed since").waitFor();
+      await page.getByRole("img", { name: "0 delivered and 1 failed in this time" }).waitFor();
+      assert.equal(await page.getByText("No attempt in the last 24 hours.").count(), 0);
     });
 
     it("scrolls through a thousand", async () => {

@@ -106,18 +106,14 @@ function State({ endpoint }: { endpoint: Endpoint }) {
   const format = useFormat();
   const hasAttempts = endpoint.enabled && endpoint.mode === "push";
   const statsOf = ({ endpoints }: AllStats) => endpoints.find((one) => one.endpoint_id === endpoint.id);
-  const {
-    data: stats,
-    dataUpdatedAt,
-    isSuccess: isRead,
-  } = useQuery({
+  const { data: all, dataUpdatedAt } = useQuery({
     ...endpointStatsQuery,
-    select: statsOf,
     // When the next attempt is over, another is the next.
     refetchInterval: ({ state }) => hasAttempts && msToNext(state.data && statsOf(state.data)),
   });
   const { data: health } = useQuery(endpointHealthQuery(endpoint.id));
-  const state = isRead || !endpoint.enabled ? stateOf(endpoint, stats) : null;
+  const stats = all && statsOf(all);
+  const state = all === undefined && endpoint.enabled ? null : stateOf(endpoint, all?.endpoints ?? []);
   const time = (at: string): string => format.dateTime(new Date(at));
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">

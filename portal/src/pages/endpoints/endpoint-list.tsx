@@ -15,7 +15,8 @@ import { Ago } from "../../ui/time.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
 import { texts } from "./texts.ts";
 
-export type Listed = { endpoint: Endpoint; stats: EndpointStats | undefined; state: EndpointState };
+/** `state`: null where it is not known. */
+export type Listed = { endpoint: Endpoint; stats: EndpointStats | undefined; state: EndpointState | null };
 
 const COLUMNS = "md:grid md:grid-cols-[minmax(0,1fr)_6.5rem_6.5rem_7.5rem_2rem] md:items-center md:gap-5";
 const HEIGHT = 68;
@@ -91,7 +92,7 @@ const Row = memo(function Row({ endpoint, stats, state, hasStats, mayWrite }: Ro
           >
             <UrlText url={endpoint.url} />
           </Link>
-          {hasStats && <StateBadge state={state} />}
+          {hasStats && state !== null && <StateBadge state={state} />}
           <ModeBadges endpoint={endpoint} />
         </div>
         <p className="truncate text-sm text-muted">

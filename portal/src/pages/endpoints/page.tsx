@@ -111,6 +111,11 @@ function Filtered({ listed, stats, filter }: FilteredProps) {
           <Unread about={t.unread} error={stats.error} onRetry={() => void stats.refetch()} />
         </div>
       )}
+      {listed.some((one) => one.state === null) && (
+        <p className="mb-3 text-muted">
+          {t.uncounted(format.number(listed.filter(({ stats }) => stats !== undefined).length))}
+        </p>
+      )}
       <p className="sr-only" role="status">
         {t.list(format.number(found.length), found.length)}
       </p>
@@ -145,6 +150,6 @@ function withStats(endpoints: readonly Endpoint[], stats: readonly EndpointStats
   const byId = new Map(stats.map((one) => [one.endpoint_id, one]));
   return endpoints.map((endpoint) => {
     const own = byId.get(endpoint.id);
-    return { endpoint, stats: own, state: stateOf(endpoint, own) };
+    return { endpoint, stats: own, state: stateOf(endpoint, own === undefined ? stats : [own]) };
   });
 }

@@ -16,6 +16,8 @@ export const texts = defineTexts({
     noneTitle: "No endpoint matches",
     none: "No URL, event or id has what you look for in this state.",
     unread: "The last 24 hours could not be read.",
+    uncounted: (count: string) =>
+      `Attempts of the newest ${count} endpoints are counted. How older ones do is shown on the page of each.`,
     showAll: "Show all",
     list: (count: string, one: number) => `${count} ${plural(one, "endpoint", "endpoints")}`,
     endpoint: "Endpoint",
@@ -48,6 +50,8 @@ export const texts = defineTexts({
     noneTitle: "Kein Endpunkt passt",
     none: "Keine URL, kein Ereignis und keine Id enthält in diesem Zustand, was Sie suchen.",
     unread: "Die letzten 24 Stunden ließen sich nicht lesen.",
+    uncounted: (count: string) =>
+      `Gezählt werden die Versuche der neuesten ${count} Endpunkte. Wie es um ältere steht, zeigt die Seite eines jeden.`,
     showAll: "Alle zeigen",
     list: (count: string, one: number) => `${count} ${plural(one, "Endpunkt", "Endpunkte")}`,
     endpoint: "Endpunkt",
