@@ -52,11 +52,11 @@ describe("a process that is told to stop", () => {
     }
   });
 
-  it("ends with 1 where a part cannot stop", async () => {
+  it("ends with 1 where a part cannot stop, once the others have", async () => {
     stopOnSignal([part("one"), part("other", failing)], makeLog("silent"));
     process.emit("SIGTERM");
     await ended.promise;
-    assert.deepEqual(done, ["stop other", "exit 1"]);
+    assert.deepEqual(done, ["stop other", "stop one", "one stopped", "exit 1"]);
   });
 
   it("ends at once at a second signal, but not at one that comes right behind the first", async () => {

@@ -8,6 +8,7 @@ import { misspelledSettings } from "../misspelled-settings.ts";
 import { paddedSettings } from "../padded-settings.ts";
 import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { inTurn, together } from "../shared/ending.ts";
 import { endLog, makeLog, type Log } from "../telemetry/log.ts";
 import { loadMigrations, prepareDatabase, type RunningDatabase } from "./databases.ts";
 import { EXTRA_WORKER, startExtraWorkers } from "./extra-workers.ts";
@@ -89,10 +90,7 @@ export async function startRoles(
     return {
       service,
       databaseUrl: database.url,
-      async stop() {
-        await Promise.all([service.stop(), beside?.stop()]);
-        await database.stop();
-      },
+      stop: () => inTurn([() => together([service, beside], (part) => part?.stop()), () => database.stop()]),
     };
   } catch (error) {
     await database.stop();
@@ -122,7 +120,7 @@ export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
         exit(1);
       }, STOP_LIMIT_MS)
       .unref();
-    void stopAll(parts).then(
+    void inTurn(parts.toReversed().map((part) => () => part.stop())).then(
       () => exit(0),
       (error: unknown) => {
         log.error({ err: error }, "stopping failed");
@@ -134,10 +132,6 @@ export function stopOnSignal(parts: readonly Stoppable[], log: Log): void {
   process.on("SIGTERM", stop);
   // An extra worker of a process that is gone. To others a channel says nothing: it is their process manager's.
   if (environment()[EXTRA_WORKER] !== undefined) process.once("disconnect", () => stop("disconnect"));
-}
-
-async function stopAll(parts: readonly Stoppable[]): Promise<void> {
-  for (const part of parts.toReversed()) await part.stop();
 }
 
 /** A whole command: the roles with the settings of the environment, until a signal. `wait` is that of {@link WAIT_ARGUMENT}. */

@@ -2,6 +2,7 @@
 import { makeHostWatch } from "../database/host-watch.ts";
 import { makeTakenEvents } from "../events/taken-events.ts";
 import { onlyHome } from "../intake/homes.ts";
+import { inTurn } from "../shared/ending.ts";
 import { makePresence } from "../queue/postgres/presence.ts";
 import { makeFoundation, type DatabasePlace } from "./foundation.ts";
 import type { ProcessParts } from "./process-parts.ts";
@@ -50,11 +51,12 @@ export async function makeDatabaseParts(
     ...foundation,
     background,
     reconciling,
-    async close() {
-      storage.bucket.close();
-      await pull.waits.close();
-      await auditTally.close();
-      await pools.close();
-    },
+    close: () =>
+      inTurn([
+        () => storage.bucket.close(),
+        () => pull.waits.close(),
+        () => auditTally.close(),
+        () => pools.close(),
+      ]),
   };
 }

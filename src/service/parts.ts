@@ -3,6 +3,7 @@
  * started. In a process with both roles, what the API accepts goes straight to
  * the worker's lanes.
  */
+import { inTurn } from "../shared/ending.ts";
 import { makeApiServices } from "./api-parts.ts";
 import { makeDatabaseParts } from "./database-parts.ts";
 import { makeProcessParts } from "./process-parts.ts";
@@ -27,10 +28,6 @@ export async function makeParts(options: ServiceOptions): Promise<Parts> {
     stores: [{ bucket, config, reconciling: parts.reconciling }],
     listensOn,
     apiServices: makeApiServices(options, parts),
-    async close() {
-      await process.stopSending();
-      await parts.close();
-      await process.close();
-    },
+    close: () => inTurn([process.stopSending, parts.close, process.close]),
   };
 }

@@ -1,5 +1,6 @@
 /** What a process has once, however many databases it works on. */
 import { makeCatalogWatch } from "../events/catalog-watch.ts";
+import { inTurn } from "../shared/ending.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { openIntake } from "./intake-parts.ts";
@@ -21,14 +22,8 @@ export async function makeProcessParts(options: ServiceOptions) {
     tracing,
     intake,
     catalogWatch: makeCatalogWatch({ catalog, log, metrics }),
-    async stopSending() {
-      await sender.close();
-      guard.close();
-    },
-    async close() {
-      await intake?.close();
-      await tracing?.close();
-    },
+    stopSending: () => inTurn([() => sender.close(), () => guard.close()]),
+    close: () => inTurn([() => intake?.close(), () => tracing?.close()]),
   };
 }
 

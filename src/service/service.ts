@@ -5,6 +5,7 @@ import { openApiDocument } from "../api/openapi.ts";
 import { makeServer } from "../api/server.ts";
 import { makeSecrets, readConfig } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
+import { inTurn, together } from "../shared/ending.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeDatabaseParts } from "./database-parts.ts";
 import { listenAt } from "./listen-at.ts";
@@ -40,9 +41,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     async stop() {
       // A request that never ends, such as a half-sent one, must not keep the worker from its own stop.
       const cutOff = setTimeout(() => app.server.closeAllConnections(), REQUEST_GRACE_MS);
-      await Promise.all([app.close(), ...parts.background.map((part) => part.stop())]);
-      clearTimeout(cutOff);
-      await parts.close();
+      await inTurn([
+        () => together([{ stop: () => app.close() }, ...parts.background], (part) => part.stop()),
+        () => clearTimeout(cutOff),
+        () => parts.close(),
+      ]);
       log.info("stopped");
     },
   };
@@ -84,11 +87,7 @@ export async function openReconciling(options: Omit<ServiceOptions, "roles" | "c
   });
   return {
     services: parts.reconciling,
-    close: async () => {
-      await process.stopSending();
-      await parts.close();
-      await process.close();
-    },
+    close: () => inTurn([process.stopSending, parts.close, process.close]),
   };
 }
 

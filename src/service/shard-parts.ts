@@ -23,6 +23,7 @@ import { makeRouter } from "../shards/router.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import type { Background } from "../shared/every.ts";
 import { systemClock } from "../shared/clock.ts";
+import { inTurn, together } from "../shared/ending.ts";
 import { makeEraseElsewhere } from "./erase-elsewhere.ts";
 import { startAfter } from "./late-start.ts";
 import { makeShardParts, reach, type ShardParts } from "./one-shard.ts";
@@ -45,19 +46,18 @@ export async function makeShardedParts(
 ): Promise<Parts> {
   const [first] = shards;
   if (first === undefined) throw new Error("there is no shard");
-  const reached = new Map(shards.map((shard) => [shard.name, reach(shard, options)]));
+  const reached = shards.map((shard) => ({ shard, ...reach(shard, options) }));
+  const places = new Map(reached.map((place) => [place.shard.name, place]));
   const directory = new Directory({
     first: first.name,
-    shards: reached,
+    shards: places,
     choose: makeChooser(shards),
     log: options.log,
   });
   const all = new Map<string, ShardParts>();
-  for (const shard of shards) {
+  for (const { shard, pulse } of reached) {
     const isFirst = shard === first;
-    const pulse = reached.get(shard.name)?.pulse;
-    if (pulse === undefined) throw new Error("a shard is not reached");
-    const eraseElsewhere = makeEraseElsewhere(shard.name, { directory, shards: reached });
+    const eraseElsewhere = makeEraseElsewhere(shard.name, { directory, shards: places });
     const own = { shard, isFirst, directory, pulse, eraseElsewhere };
     all.set(shard.name, await makeShardParts(options, process, own));
   }
@@ -84,14 +84,15 @@ export async function makeShardedParts(
       for (const { parts } of list) parts.storage.listensOn(port);
     },
     apiServices: services,
-    async close() {
-      await process.stopSending();
-      // While each can still pass on to the others.
-      await services.auditTally.close();
-      await Promise.all(list.map(({ parts }) => parts.close()));
-      await process.close();
-      await Promise.all(reached.values().map(({ db }) => db.end()));
-    },
+    close: () =>
+      inTurn([
+        process.stopSending,
+        // While each can still pass on to the others.
+        () => services.auditTally.close(),
+        () => together(list, ({ parts }) => parts.close()),
+        process.close,
+        () => together(reached, ({ db }) => db.end()),
+      ]),
   };
 }
 
