@@ -1,0 +1,261 @@
+/** A process on three databases: what works on each, and what is left of one that ended or did not start. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { after, afterEach, before, describe, it, mock } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { createEndpoint } from "../../test/support/api.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { joinedShards } from "../../test/support/joined-shards.ts";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { startTestService, type TestService } from "../../test/support/service.ts";
+import { BACKEND, owner } from "../../test/support/shard-programs.ts";
+import { newTenants } from "../../test/support/shards.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { listen, startReceiver, type TlsReceiver } from "../../test/support/tls-receiver.ts";
+import { makeSecrets, readConfig, type Environment } from "../config.ts";
+import { readMigrations } from "../database/migration-files.ts";
+import { openCatalog } from "../events/live-catalog.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { makeParts } from "./parts.ts";
+import { startService } from "./service.ts";
+import type { ServiceOptions } from "./service-options.ts";
+
+/** As an operator sees them. */
+const CONNECTIONS = [
+  "postern api+worker",
+  "postern api+worker status",
+  "postern directory",
+  "postern listener",
+  "postern worker session",
+];
+const NAMES = ["eu1", "eu2", "eu3"];
+const MIGRATIONS = join(import.meta.dirname, "../../migrations");
+const of = joinedShards(NAMES);
+
+afterEach(() => mock.restoreAll());
+
+const shards = () => NAMES.map((name) => `${name}=${of(name).url}`).join("|");
+
+async function optionsOf(env: Environment = {}): Promise<ServiceOptions> {
+  const settings = { PORT: "0", DATA_DIR: temporaryPath("service"), SHARDS: shards() };
+  const config = readConfig({ ...makeSecrets(), ...settings, ...env });
+  return {
+    config,
+    catalog: await openCatalog(undefined),
+    databaseUrl: of("eu1").url,
+    migrations: await readMigrations(MIGRATIONS),
+    roles: new Set(["api", "worker"]),
+    log: makeLog("silent"),
+  };
+}
+
+/** The names of a process's connections to the database. */
+async function connected(name: string): Promise<string[]> {
+  const { rows } = await of(name).pool.query<{ name: string }>(
+    `SELECT DISTINCT application_name AS name FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name <> 'postern test' ORDER BY 1`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function noneConnected(): Promise<void> {
+  for (const name of NAMES) await eventually(async () => (await connected(name)).length === 0);
+}
+
+async function count(name: string, what: string): Promise<number> {
+  const { rows } = await of(name).pool.query<{ count: number }>(`SELECT count(*)::int FROM postern.${what}`);
+  return rows[0]?.count ?? assert.fail();
+}
+
+async function whyNotStarted(options: ServiceOptions): Promise<unknown> {
+  const started = await startService(options).catch((error: unknown) => ({ error }));
+  if ("error" in started) return started.error;
+  await started.stop();
+  return assert.fail("it has started");
+}
+
+describe("a start that fails", () => {
+  let taken: Server;
+  let port: number;
+  before(async () => {
+    taken = createServer();
+    port = await listen(taken);
+  });
+  after(() => taken.close());
+
+  it("since the last shard's bucket is not safe, says which, and leaves no connection behind", async (test) => {
+    const store = createServer(({ url = "" }, answer) => {
+      const isVersioned = !url.startsWith("/artifacts-eu3");
+      const versioning = `<Status>${isVersioned ? "Enabled" : "Suspended"}</Status>`;
+      if (url.includes("?versioning"))
+        answer.end(`<VersioningConfiguration>${versioning}</VersioningConfiguration>`);
+      else answer.writeHead(501).end("<Error><Code>NotImplemented</Code></Error>");
+    });
+    const endpoint = `http://127.0.0.1:${await listen(store)}`;
+    test.after(async () => {
+      store.close().closeAllConnections();
+      await once(store, "close");
+    });
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y" });
+    const OBJECT_STORE_URL = `s3://artifacts?region=us-east-1&endpoint=${endpoint}`;
+    const options = await optionsOf({ OBJECT_STORE_URL });
+    const { log, lines } = makeKeptLog();
+    const error = await whyNotStarted({ ...options, log });
+    assert.match(String(error), /^ConfigError: The bucket artifacts-eu3 is not safe/);
+    await noneConnected();
+    const warned = lines.map(({ rule }) => rule).filter((rule) => rule === "BR-04");
+    assert.deepEqual(warned, ["BR-04"]);
+  });
+
+  it("since its port is taken, leaves no connection and no worker behind", async () => {
+    const error = await whyNotStarted(await optionsOf({ PORT: String(port) }));
+    assert.match(String(error), /EADDRINUSE/);
+    await noneConnected();
+    for (const name of NAMES) {
+      assert.deepEqual([await count(name, "workers"), await count(name, "heartbeats")], [0, 0], name);
+    }
+  });
+});
+
+describe("a process on three databases", () => {
+  let receiver: TlsReceiver;
+  let service: TestService;
+  const tenants = NAMES.map(newTenants(NAMES, "several"));
+  before(async () => {
+    receiver = await startReceiver();
+    service = await startTestService({
+      database: of("eu1"),
+      receiver,
+      env: { DATABASE_URL: undefined, SHARDS: shards() },
+    });
+  });
+  after(() => receiver.close());
+
+  it("keeps the artifacts of each in a folder of its own, with links to the port that the system chose", async () => {
+    const options = await optionsOf();
+    const { dataDir } = options.config;
+    const parts = await makeParts(options);
+    parts.listensOn(4711);
+    const lock = { applicationName: "postern reconcile", connectionTimeoutMs: 3000, role: "postern_worker" };
+    assert.deepEqual(
+      parts.stores.map(({ bucket, config, reconciling }) => ({
+        name: bucket.name,
+        dataDir: config.dataDir,
+        endpoint: bucket.endpoint(),
+        isSame: reconciling.bucket === bucket,
+        lock: reconciling.lock,
+      })),
+      NAMES.map((name, place) => ({
+        name: place === 0 ? "artifacts" : `artifacts-${name}`,
+        dataDir: place === 0 ? dataDir : join(dataDir, "shards", name),
+        endpoint: { scheme: "http", host: "127.0.0.1:4711", path_prefix: "/api/storage/files" },
+        isSame: true,
+        lock: { ...lock, url: of(name).url },
+      })),
+    );
+    await parts.close();
+  });
+
+  it("delivers in each, whichever of them an event was published in", async () => {
+    for (const tid of tenants) {
+      await createEndpoint(service, { url: `${receiver.url}/${tid}` }, { as: owner(tid) });
+    }
+    const json = tenants.map((tenant_id) => ({ type: "invoice.paid", data: {}, tenant_id }));
+    const { status, text } = await service.call("POST", "/api/events", { as: BACKEND, json });
+    assert.equal(status, 202, text);
+    for (const name of NAMES) {
+      await eventually(async () => (await count(name, "event_types WHERE type = 'invoice.paid'")) === 1);
+      for (const tid of tenants)
+        await of(name).pool.query(`SELECT postern.publish($1, 'invoice.paid', '{}')`, [tid]);
+    }
+    for (const tid of tenants) {
+      await eventually(
+        async () => receiver.requests.filter(({ path }) => path.endsWith(`/${tid}`)).length === 4,
+      );
+    }
+  });
+
+  it("has connections, a worker and a sign of life in each", async () => {
+    for (const name of NAMES) {
+      await eventually(async () => isDeepStrictEqual(await connected(name), CONNECTIONS));
+      assert.deepEqual([await count(name, "workers"), await count(name, "heartbeats")], [1, 1], name);
+    }
+  });
+
+  it("leaves none of these behind when it stops", async () => {
+    await service.stop();
+    await noneConnected();
+    await assert.rejects(fetch(`${service.url}/health`));
+    for (const name of NAMES) assert.equal(await count(name, "workers"), 0, name);
+  });
+
+  it("works on one that was away at the start once it is found to be its own", async () => {
+    await of("eu2").pool.query("DELETE FROM postern.heartbeats");
+    const joined = Promise.withResolvers<void>();
+    const absentShards = new Map([["eu2", joined.promise]]);
+    const started = await startService({ ...(await optionsOf()), absentShards });
+    for (const name of ["eu1", "eu3"]) await eventually(async () => (await count(name, "workers")) === 1);
+    assert.deepEqual([await count("eu2", "workers"), await count("eu2", "heartbeats")], [0, 0]);
+    joined.resolve();
+    await eventually(async () => (await count("eu2", "workers")) === 1);
+    await started.stop();
+    await noneConnected();
+  });
+});
+
+describe("an API alone", () => {
+  it("says where it listens and what it is, on connections of that name, and starts no worker", async () => {
+    const { log, lines } = makeKeptLog();
+    const options = await optionsOf({ DATABASE_URL: of("eu1").url, SHARDS: undefined });
+    const service = await startService({ ...options, log, roles: new Set(["api"]) });
+    assert.deepEqual(lines.at(-1), { level: 30, address: service.address, roles: ["api"] });
+    const names = ["postern api", "postern api status"];
+    await eventually(async () => isDeepStrictEqual(await connected("eu1"), names));
+    assert.equal(await count("eu1", "workers"), 0);
+    await service.stop();
+    await noneConnected();
+  });
+
+  it("does not wait beyond their time for requests that do not end", async () => {
+    const options = await optionsOf({ DATABASE_URL: of("eu1").url, SHARDS: undefined });
+    const service = await startService({ ...options, roles: new Set(["api"]) });
+    const socket = connect(Number(new URL(service.address).port), "127.0.0.1");
+    const head = "HTTP/1.1\r\nHost: postern\r\n";
+    socket.on("error", () => undefined).write(`GET /health ${head}\r\nGET /health ${head}`);
+    // The second request has begun as well by then.
+    await once(socket, "data");
+    const waits = catchWaits(17_000);
+    const cleared = mock.method(globalThis, "clearTimeout");
+    let isStopped = false;
+    const stopping = service.stop().then(() => (isStopped = true));
+    await eventually(() =>
+      fetch(`${service.address}/health`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    assert.deepEqual([isStopped, waits.length], [false, 1]);
+    for (const { end } of waits) end();
+    await stopping;
+    const timers = new Set(cleared.mock.calls.map(({ arguments: [timer] }) => timer));
+    assert.ok(waits.every(({ timer }) => timers.has(timer)));
+    await eventually(async () => socket.closed);
+    await noneConnected();
+  });
+});
+
+/** What would be done so long after, until the mocks are restored. */
+function catchWaits(ms: number): { end: () => void; timer: NodeJS.Timeout }[] {
+  const caught: { end: () => void; timer: NodeJS.Timeout }[] = [];
+  const { setTimeout: wait } = globalThis;
+  mock.method(globalThis, "setTimeout", (work: () => void, afterMs?: number, ...given: []) => {
+    if (afterMs !== ms) return wait(work, afterMs, ...given);
+    const timer = wait(() => undefined, 0);
+    caught.push({ end: work, timer });
+    return timer;
+  });
+  return caught;
+}
