@@ -17,7 +17,7 @@ export type RolePools = {
   close(): Promise<void>;
 };
 
-/** What a process does with its connections; `relays`: it takes events from an intake. */
+/** What a process does with its connections; `relays`: if it works, then on events from an intake or from other databases too. */
 type Work = { servesApi: boolean; works: boolean; relays: boolean };
 
 export function openRolePools(

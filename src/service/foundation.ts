@@ -49,7 +49,7 @@ export async function makeFoundation(options: ServiceOptions, process: ProcessPa
     {
       servesApi: roles.has("api"),
       works: roles.has("worker"),
-      relays: roles.has("worker") && (config.intake !== undefined || residence !== null),
+      relays: config.intake !== undefined || residence !== null,
     },
     residence,
   );
