@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { setImmediate as pause } from "node:timers/promises";
+import { createTestDatabase } from "../../test/support/postgres.ts";
 import { freePort } from "../../test/support/free-port.ts";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { createPool } from "../database/pool.ts";
 import { loadCatalog } from "../events/catalog.ts";
-import { makeLog } from "../telemetry/log.ts";
-import { makeMetrics } from "../telemetry/metrics.ts";
+import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { makeUpkeep } from "./upkeep.ts";
 import type { Background } from "../shared/every.ts";
 
@@ -37,23 +39,29 @@ async function fails(): Promise<never> {
   throw new Error("no");
 }
 
-/** Upkeep without a database, beside this work of pull endpoints. */
+const nothing = async (): Promise<false> => false;
+
+type Seen = { failed: () => Promise<string[]>; metrics: Metrics; lines: Record<string, unknown>[] };
+
+/** Upkeep without a database, or on that of the URL, beside this work of pull endpoints. */
 async function withUpkeep(
   pull: Parameters<typeof makeUpkeep>[0]["pull"],
-  work: (upkeep: Background, failed: () => Promise<string[]>) => Promise<void>,
+  work: (upkeep: Background, seen: Seen) => Promise<void>,
+  database?: { url: string },
 ): Promise<void> {
-  const url = `postgres://127.0.0.1:${await freePort()}/nothing`;
+  const url = database?.url ?? `postgres://127.0.0.1:${await freePort()}/nothing`;
   const db = createPool({ url, poolSize: 4, applicationName: "postern test", connectionTimeoutMs: 5000 });
+  const { log, lines } = makeKeptLog();
   const catalog = await loadCatalog(undefined);
   const metrics = makeMetrics();
   const failed = async () =>
     (await metrics.upkeepFailures.get()).values.map(({ labels }) => String(labels.work)).toSorted();
   const upkeep = makeUpkeep({
     db,
-    deadWorkers: { look: fails },
+    deadWorkers: { look: database === undefined ? fails : async () => undefined },
     pull,
     catalog: { current: () => catalog },
-    log: makeLog("silent"),
+    log,
     metrics,
     retentionDays: 30,
     disableAfterMs: 0,
@@ -61,7 +69,7 @@ async function withUpkeep(
   });
   upkeep.start();
   try {
-    await work(upkeep, failed);
+    await work(upkeep, { failed, metrics, lines });
   } finally {
     await upkeep.stop();
     await db.end();
@@ -69,13 +77,16 @@ async function withUpkeep(
 }
 
 it("each work of upkeep begins at the start, and one that fails is counted by its name", () =>
-  withUpkeep({ endLeases: fails, removeAbandoned: fails, endUnfetched: fails }, async (_upkeep, failed) => {
-    await eventually(async () => {
-      const seen = await failed();
-      return WORK.every((name) => seen.includes(name));
-    });
-    assert.deepEqual(await failed(), WORK);
-  }));
+  withUpkeep(
+    { endLeases: fails, removeAbandoned: fails, endUnfetched: fails },
+    async (_upkeep, { failed }) => {
+      await eventually(async () => {
+        const seen = await failed();
+        return WORK.every((name) => seen.includes(name));
+      });
+      assert.deepEqual(await failed(), WORK);
+    },
+  ));
 
 it("what goes some rows at a time goes on until no more are left", async () => {
   const rounds = { endLeases: 0, endUnfetched: 0 };
@@ -105,4 +116,65 @@ it("a stop of upkeep waits for the work under way, and goes no further in what h
     await stopping;
     assert.equal(rounds, 3);
   });
+});
+
+it("on a database no work fails: days before the retention go, and what is over is forgotten", async (test) => {
+  const database = await createTestDatabase();
+  test.after(() => database.drop());
+  const sql = async (text: string) => (await database.pool.query(text)).rows;
+  await sql("SELECT postern.ensure_partitions(current_date - 42, current_date - 41)");
+  // One of each kind that is over, and one that is not.
+  for (const [key, age] of [
+    ["stays", "24 h"],
+    ["goes", "26 h"],
+  ])
+    await sql(`INSERT INTO postern.idempotency_keys
+      VALUES ('acme', '${key}', gen_random_uuid(), '', now() - interval '${age}')`);
+  for (const [type, age] of [
+    ["stays", "29 days"],
+    ["goes", "31 days"],
+  ]) {
+    await sql(`INSERT INTO postern.replays (tenant_id, id, endpoint_id, from_at, to_at, selection, event_type, status,
+        counted, is_capped, after_event_id, counted_to, finished_at)
+      VALUES ('acme', gen_random_uuid(), gen_random_uuid(), now() - interval '1 h', now(), 'all', '${type}', 'finished', 0,
+        false, gen_random_uuid(), gen_random_uuid(), now() - interval '${age}')`);
+  }
+  for (const [tenant, age] of [
+    ["stays", "30 days"],
+    ["goes", "33 days"],
+  ])
+    await sql(`INSERT INTO postern.header_sets
+      VALUES ('${tenant}', gen_random_uuid(), '{}', current_date - interval '${age}')`);
+  for (const [tenant, age] of [
+    ["stays", "-1 h"],
+    ["goes", "1 h"],
+  ])
+    await sql(
+      `INSERT INTO postern.log_watches VALUES ('${tenant}', gen_random_uuid(), now() - interval '${age}')`,
+    );
+  const pull = { endLeases: nothing, removeAbandoned: async () => undefined, endUnfetched: nothing };
+  await withUpkeep(
+    pull,
+    async (upkeep, { failed, metrics, lines }) => {
+      await eventually(async () => {
+        const days = (await metrics.oldestDay.get()).values.map(({ value }) => Date.now() / 1000 - value);
+        return days.length === 2 && days.every((age) => age < 30 * 86_400);
+      });
+      for (const left of [
+        "SELECT key AS name FROM postern.idempotency_keys",
+        "SELECT event_type AS name FROM postern.replays",
+        "SELECT tenant_id AS name FROM postern.header_sets",
+        "SELECT tenant_id AS name FROM postern.log_watches",
+      ])
+        await eventually(async () => isDeepStrictEqual(await sql(left), [{ name: "stays" }]));
+      await upkeep.stop();
+      assert.deepEqual(await failed(), []);
+      // Of sends that were interrupted.
+      assert.deepEqual(
+        lines.filter((line) => "ended" in line),
+        [],
+      );
+    },
+    database,
+  );
 });
