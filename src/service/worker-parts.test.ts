@@ -1,0 +1,77 @@
+/** What of the outside reaches a worker: here one that notes it. */
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { eventually } from "../../test/support/eventually.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { makeSecrets, readConfig } from "../config.ts";
+import { openCatalog } from "../events/live-catalog.ts";
+import { SLOTS_CHANGED, WAKE_CHANNEL } from "../queue/channels.ts";
+import { newEndpointId, newEventId } from "../shared/id.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { makeFoundation, type Foundation } from "./foundation.ts";
+import { makeProcessParts, type ProcessParts } from "./process-parts.ts";
+import type { ServiceOptions } from "./service-options.ts";
+import { workerBackground } from "./worker-parts.ts";
+
+let database: TestDatabase;
+let options: ServiceOptions;
+let process: ProcessParts;
+let foundation: Foundation;
+before(async () => {
+  database = await createTestDatabase();
+  const databaseUrl = database.url;
+  options = {
+    config: readConfig({ ...makeSecrets(), DATABASE_URL: databaseUrl }),
+    catalog: await openCatalog(undefined),
+    databaseUrl,
+    migrations: [],
+    roles: new Set(["worker"]),
+    log: makeLog("silent"),
+  };
+  process = await makeProcessParts(options);
+  const { metrics } = process;
+  const place = { databaseUrl, metrics, residence: null, eraseElsewhere: null };
+  foundation = await makeFoundation(options, process, place);
+});
+after(async () => {
+  await foundation.pools.close();
+  await process.close();
+  await database.drop();
+});
+
+const notify = (payload: string) => database.pool.query("SELECT pg_notify($1, $2)", [WAKE_CHANNEL, payload]);
+
+it("a worker is told of what is due, of slots and of what was superseded, while its presence is there", async () => {
+  const told: unknown[][] = [];
+  const note =
+    (name: string) =>
+    async (...given: unknown[]) =>
+      void told.push([name, ...given]);
+  const noting = (name: string, names: readonly string[]) =>
+    Object(Object.fromEntries(names.map((each) => [each, note(`${name}.${each}`)])));
+  const worker = noting("worker", ["start", "stop", "wake", "slotsChanged", "withdraw"]);
+  const presence = noting("presence", ["start", "stop"]);
+  const [listener, both] = workerBackground(options, foundation, { worker, presence });
+  assert.ok(listener !== undefined && both !== undefined);
+  both.start();
+  assert.deepEqual(told.splice(0), [["presence.start"], ["worker.start"]]);
+
+  listener.start();
+  const heard = (expected: unknown[]) =>
+    eventually(async () => told.some((one) => isDeepStrictEqual(one, expected)));
+  // What may have been missed before it listened.
+  await heard(["worker.wake", undefined]);
+  await notify("slots 3");
+  await heard(["worker.wake", 3]);
+  await notify(SLOTS_CHANGED);
+  await heard(["worker.slotsChanged"]);
+  const [eventId, endpointId] = [newEventId(), newEndpointId()];
+  await notify(`${endpointId} ${eventId}`);
+  await heard(["worker.withdraw", { eventId, endpointId }]);
+  await listener.stop();
+
+  told.length = 0;
+  await both.stop();
+  assert.deepEqual(told, [["worker.stop"], ["presence.stop"]]);
+});
