@@ -17,7 +17,11 @@ describe("a service's address", () => {
     });
     await assert.rejects(
       listenAt({ listen: () => Promise.reject(reason) }, { host: "nowhere.invalid", port: 0 }),
-      (error) => error instanceof UnknownHostError && error.message.includes("nowhere.invalid"),
+      (error) => {
+        assert.ok(error instanceof UnknownHostError);
+        assert.deepEqual([error.name, error.cause], ["UnknownHostError", reason]);
+        return error.message.includes("nowhere.invalid");
+      },
     );
   });
 

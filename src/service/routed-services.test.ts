@@ -20,6 +20,8 @@ let failures: Map<string, Error>;
 let answers: Map<string, unknown>;
 let moving: string[];
 let services: ApiServices;
+/** What of its folder a shard serves. */
+let files: Map<string, unknown>;
 /** What was reached while they were made. */
 let begun: unknown[][];
 
@@ -55,7 +57,7 @@ function shard(name: string): object {
       storage: {},
       pull: { offers: {} },
     },
-    api: noting(name, { servedFiles: null }),
+    api: noting(name, { servedFiles: files.get(name) ?? null }),
   };
 }
 
@@ -64,6 +66,13 @@ beforeEach(() => {
   failures = new Map();
   answers = new Map();
   moving = [];
+  files = new Map();
+  services = makeServices();
+  begun = reached;
+  reached = [];
+});
+
+function makeServices(): ApiServices {
   const shards = ["eu1", "eu2"].map(shard);
   const router = {
     atHome: async (id: string, work: (found: unknown) => unknown) => work(shards[id === acme ? 1 : 0]),
@@ -72,16 +81,14 @@ beforeEach(() => {
       return shards[1];
     },
   };
-  services = makeRoutedServices(
+  return makeRoutedServices(
     Object({
       config: { session: { kind: "secret", secret: "s".repeat(32) }, encryptionKeys: [randomBytes(32)] },
       log: noting("log"),
     }),
     Object({ router, shards, process: { metrics: noting("metrics") }, publisher: noting("publisher") }),
   );
-  begun = reached;
-  reached = [];
-});
+}
 
 describe("with several shards", () => {
   const calls: [name: string, call: () => unknown, given: unknown[]][] = [
@@ -159,6 +166,18 @@ describe("with several shards", () => {
       ["eu1.fetches.close", "eu2.fetches.close", "eu1.logTail.close", "eu2.logTail.close"],
     );
     assert.equal(services.servedFiles, null);
+  });
+
+  it("the files of each are served, by the name of its folder", () => {
+    files.set("eu1", { signer: one, buckets: new Map([["first", one]]) });
+    files.set("eu2", { signer: two, buckets: new Map([["second", two]]) });
+    assert.deepEqual(makeServices().servedFiles, {
+      signer: one,
+      buckets: new Map([
+        ["first", one],
+        ["second", two],
+      ]),
+    });
   });
 });
 

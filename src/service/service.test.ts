@@ -6,17 +6,27 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it, mock } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { createEndpoint } from "../../test/support/api.ts";
+import { createEndpoint, listDeliveries } from "../../test/support/api.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { storageOf } from "../../test/support/exports.ts";
 import { joinedShards } from "../../test/support/joined-shards.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { clientOf } from "../../test/support/pull.ts";
 import { startTestService, type TestService } from "../../test/support/service.ts";
-import { BACKEND, owner } from "../../test/support/shard-programs.ts";
+import { BACKEND, ok, owner, producer } from "../../test/support/shard-programs.ts";
 import { newTenants } from "../../test/support/shards.ts";
+import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
-import { listen, startReceiver, type TlsReceiver } from "../../test/support/tls-receiver.ts";
+import {
+  listen,
+  startReceiver,
+  type ReceivedRequest,
+  type TlsReceiver,
+} from "../../test/support/tls-receiver.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { readMigrations } from "../database/migration-files.ts";
+import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeParts } from "./parts.ts";
@@ -32,6 +42,7 @@ const CONNECTIONS = [
   "postern worker session",
 ];
 const NAMES = ["eu1", "eu2", "eu3"];
+const KEEP_REQUESTS = { keep_request_bodies: true, keep_response_bodies: false, artifact_days: null };
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
 const of = joinedShards(NAMES);
 
@@ -69,6 +80,8 @@ async function count(name: string, what: string): Promise<number> {
   const { rows } = await of(name).pool.query<{ count: number }>(`SELECT count(*)::int FROM postern.${what}`);
   return rows[0]?.count ?? assert.fail();
 }
+
+const isTo = (tid: string) => (request: ReceivedRequest) => request.path.endsWith(`/${tid}`);
 
 async function whyNotStarted(options: ServiceOptions): Promise<unknown> {
   const started = await startService(options).catch((error: unknown) => ({ error }));
@@ -124,7 +137,14 @@ describe("a process on three databases", () => {
   let receiver: TlsReceiver;
   let service: TestService;
   const tenants = NAMES.map(newTenants(NAMES, "several"));
+  const left = {
+    ...newEndpoint({ tenantId: tenants[2] ?? tenant("acme") }),
+    mode: "pull",
+    temporary: true,
+  } as const;
   before(async () => {
+    await insertEndpoint(of("eu3").pool, left);
+    await of("eu3").pool.query("UPDATE postern.endpoints SET temporary_until = now() - interval '1 min'");
     receiver = await startReceiver();
     service = await startTestService({
       database: of("eu1"),
@@ -159,23 +179,71 @@ describe("a process on three databases", () => {
     await parts.close();
   });
 
-  it("delivers in each, whichever of them an event was published in", async () => {
+  it("takes, delivers and counts events in each, and sends a person's test from each", async () => {
     for (const tid of tenants) {
-      await createEndpoint(service, { url: `${receiver.url}/${tid}` }, { as: owner(tid) });
+      const as = owner(tid);
+      const url = `${receiver.url}/${tid}`;
+      await ok(service.call("PUT", "/api/storage/settings", { as, json: KEEP_REQUESTS }), 200);
+      const { endpoint } = await createEndpoint(service, { url }, { as });
+      const json = { event_type: "invoice.paid" };
+      await ok(service.call("POST", `/api/webhooks/${endpoint.id}/test`, { as, json }), 200);
     }
     const json = tenants.map((tenant_id) => ({ type: "invoice.paid", data: {}, tenant_id }));
-    const { status, text } = await service.call("POST", "/api/events", { as: BACKEND, json });
-    assert.equal(status, 202, text);
+    await ok(service.call("POST", "/api/events", { as: BACKEND, json }), 202);
+    for (const tid of tenants) {
+      await eventually(async () => receiver.requests.filter(isTo(tid)).length === 2);
+    }
+    const { text } = await ok(service.call("GET", "/metrics", { as: null }), 200);
+    const counted = [...text.matchAll(/^webhook_events_accepted_total\{shard="(.*)"\} (\d+)$/gm)];
+    assert.deepEqual(
+      counted.map(([, name, total]) => [name, total]),
+      NAMES.map((name) => [name, "1"]),
+    );
+  });
+
+  it("serves what tenants keep from the folder of each", async () => {
+    for (const tid of tenants) {
+      const storage = storageOf(service, owner(tid));
+      const [item] = await eventually(async () => {
+        const { items } = await storage.library();
+        return items.length === 2 && items;
+      });
+      assert.ok(item !== undefined);
+      const answer = await fetch((await storage.link(item)).url);
+      assert.deepEqual([answer.status, (await answer.text()).includes("invoice.paid")], [200, true]);
+    }
+  });
+
+  it("delivers in each what was published in another by SQL", async () => {
     for (const name of NAMES) {
       await eventually(async () => (await count(name, "event_types WHERE type = 'invoice.paid'")) === 1);
       for (const tid of tenants)
         await of(name).pool.query(`SELECT postern.publish($1, 'invoice.paid', '{}')`, [tid]);
     }
     for (const tid of tenants) {
+      await eventually(async () => receiver.requests.filter(isTo(tid)).length === 5);
+    }
+  });
+
+  it("ends the leases of clients in each, and removes an endpoint that its client has left", async () => {
+    for (const [place, tid] of tenants.entries()) {
+      const as = owner(tid);
+      const { endpoint } = await createEndpoint(service, { url: receiver.url, mode: "pull" }, { as });
+      const json = { type: "invoice.paid", data: {} };
+      await ok(service.call("POST", "/api/events", { as: producer(tid), json }), 202);
+      const client = clientOf(service, endpoint.id, as);
+      assert.equal((await client.lease()).events.length, 1);
+      await of(NAMES[place] ?? "").pool.query(
+        "UPDATE postern.dispatches SET claimable_at = now() WHERE lease_owner IS NOT NULL AND endpoint_id = $1",
+        [endpoint.id],
+      );
       await eventually(
-        async () => receiver.requests.filter(({ path }) => path.endsWith(`/${tid}`)).length === 4,
+        async () => (await listDeliveries(service, endpoint.id, "?status=failed", { as })).length === 1,
       );
     }
+    await eventually(
+      async () => (await count("eu3", `endpoints WHERE id = '${left.id}' AND deleted_at IS NOT NULL`)) === 1,
+    );
   });
 
   it("has connections, a worker and a sign of life in each", async () => {

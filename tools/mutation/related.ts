@@ -223,6 +223,7 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
       "worker-metrics",
       "sessions.test",
       "api-document",
+      "tracing",
     ],
   ],
   [/^src\/tenants/, ["tenant-erasure", "tenants.test", "operator-tenant"]],
