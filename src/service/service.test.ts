@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it, mock } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { createEndpoint, listDeliveries } from "../../test/support/api.ts";
+import { createEndpoint, listDeliveries, publish } from "../../test/support/api.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { storageOf } from "../../test/support/exports.ts";
 import { joinedShards } from "../../test/support/joined-shards.ts";
@@ -25,12 +25,17 @@ import {
 } from "../../test/support/tls-receiver.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
+import { Directory } from "../shards/directory.ts";
+import { isMisrouted } from "../database/residence.ts";
 import { readMigrations } from "../database/migration-files.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { makeLog } from "../telemetry/log.ts";
+import { makeEraseElsewhere } from "./erase-elsewhere.ts";
+import { makeShardParts, reach } from "./one-shard.ts";
 import { makeParts } from "./parts.ts";
-import { startService } from "./service.ts";
+import { makeProcessParts } from "./process-parts.ts";
+import { openReconciling, startService } from "./service.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
 /** As an operator sees them. */
@@ -145,11 +150,14 @@ describe("a process on three databases", () => {
   before(async () => {
     await insertEndpoint(of("eu3").pool, left);
     await of("eu3").pool.query("UPDATE postern.endpoints SET temporary_until = now() - interval '1 min'");
-    receiver = await startReceiver();
+    receiver = await startReceiver({
+      respond: ({ path }) => ({ status: path.includes("/broken-") ? 500 : 200 }),
+    });
     service = await startTestService({
       database: of("eu1"),
       receiver,
-      env: { DATABASE_URL: undefined, SHARDS: shards() },
+      // An address at which this process does not reach itself.
+      env: { DATABASE_URL: undefined, SHARDS: shards(), PUBLIC_URL: "https://hooks.example.com" },
     });
   });
   after(() => receiver.close());
@@ -209,7 +217,8 @@ describe("a process on three databases", () => {
         return items.length === 2 && items;
       });
       assert.ok(item !== undefined);
-      const answer = await fetch((await storage.link(item)).url);
+      const { url } = await storage.link(item);
+      const answer = await fetch(url.replace("https://hooks.example.com", service.url));
       assert.deepEqual([answer.status, (await answer.text()).includes("invoice.paid")], [200, true]);
     }
   });
@@ -222,6 +231,23 @@ describe("a process on three databases", () => {
     }
     for (const tid of tenants) {
       await eventually(async () => receiver.requests.filter(isTo(tid)).length === 5);
+    }
+  });
+
+  it("sends again in each what a person asks for", async () => {
+    for (const tid of tenants) {
+      const as = owner(tid);
+      const url = `${receiver.url}/broken-${tid}`;
+      const { endpoint } = await createEndpoint(service, { url, events: ["invoice.paid"] }, { as });
+      const json = { type: "invoice.paid", data: {} };
+      await ok(service.call("POST", "/api/events", { as: producer(tid), json }), 202);
+      const [failed] = await eventually(async () => {
+        const found = await listDeliveries(service, endpoint.id, "?status=failed", { as });
+        return found.length === 1 && found;
+      });
+      const retry = `/api/webhooks/${endpoint.id}/deliveries/${failed?.id}/retry`;
+      await ok(service.call("POST", retry, { as }), 200);
+      assert.equal(receiver.requests.filter(isTo(`broken-${tid}`)).length, 2);
     }
   });
 
@@ -251,6 +277,8 @@ describe("a process on three databases", () => {
       await eventually(async () => isDeepStrictEqual(await connected(name), CONNECTIONS));
       assert.deepEqual([await count(name, "workers"), await count(name, "heartbeats")], [1, 1], name);
     }
+    const { text } = await ok(service.call("GET", "/metrics", { as: null }), 200);
+    assert.doesNotMatch(text, /^webhook_upkeep_failures_total\{.*work="free_leases"/m);
   });
 
   it("leaves none of these behind when it stops", async () => {
@@ -258,6 +286,24 @@ describe("a process on three databases", () => {
     await noneConnected();
     await assert.rejects(fetch(`${service.url}/health`));
     for (const name of NAMES) assert.equal(await count(name, "workers"), 0, name);
+  });
+
+  it("takes no call of a tenant for itself of whom it does not know where they live", async () => {
+    const options = await optionsOf();
+    const process = await makeProcessParts(options);
+    const shard = { name: "eu1", url: of("eu1").url, weight: 1 };
+    const { db, pulse } = reach(shard, options);
+    const log = makeLog("silent");
+    const places = new Map([["eu1", { db, pulse }]]);
+    const directory = new Directory({ first: "eu1", shards: places, choose: () => "eu1", log });
+    const eraseElsewhere = makeEraseElsewhere("eu1", { directory, shards: places });
+    const own = { shard, isFirst: true, directory, pulse, eraseElsewhere };
+    const { parts } = await makeShardParts(options, process, own);
+    const { residents } = parts.pools;
+    await assert.rejects(residents.of(tenant("nobody")).query("SELECT"), isMisrouted);
+    await parts.close();
+    await process.close();
+    await db.end();
   });
 
   it("works on one that was away at the start once it is found to be its own", async () => {
@@ -274,6 +320,17 @@ describe("a process on three databases", () => {
   });
 });
 
+it("what a command compares with is that of its database, and leaves no connection behind", async () => {
+  const options = await optionsOf({ DATABASE_URL: of("eu1").url, SHARDS: undefined });
+  const { services, close } = await openReconciling(options);
+  assert.deepEqual([services.bucket.name, services.planDays], ["artifacts", options.config.artifactDays]);
+  await services.db.query("SELECT");
+  await services.tenants.of(tenant("acme")).query("SELECT");
+  assert.deepEqual(await connected("eu1"), ["postern worker"]);
+  await close();
+  await noneConnected();
+});
+
 describe("an API alone", () => {
   it("says where it listens and what it is, on connections of that name, and starts no worker", async () => {
     const { log, lines } = makeKeptLog();
@@ -285,6 +342,17 @@ describe("an API alone", () => {
     assert.equal(await count("eu1", "workers"), 0);
     await service.stop();
     await noneConnected();
+  });
+
+  it("leases nothing, and has a first attempt wait as long as the schedule says", async () => {
+    const alone = await startTestService({ roles: ["api"], env: { RETRY_SCHEDULE: "1h" } });
+    await createEndpoint(alone, { url: alone.receiver.url });
+    await publish(alone);
+    const { rows } = await alone.database.pool.query(
+      "SELECT FROM postern.dispatches WHERE lease_owner IS NULL AND due_at > now() + interval '59 min'",
+    );
+    assert.equal(rows.length, 1);
+    await alone.stop();
   });
 
   it("does not wait beyond their time for requests that do not end", async () => {

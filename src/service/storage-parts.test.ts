@@ -3,10 +3,13 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { GOOD_BUCKET } from "../../test/support/good-bucket.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 import type { BucketConfig } from "../storage/rules/validate-bucket.ts";
-import { requireSafeBucket } from "./storage-parts.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { makeMetrics } from "../telemetry/metrics.ts";
+import { makeStorageParts, requireSafeBucket } from "./storage-parts.ts";
 
 /** What of the log a start leaves with such a configuration. */
 async function rulesTold(found: BucketConfig | Error, waivers: string[] = []) {
@@ -39,4 +42,18 @@ it("a rule that the operator waived is no fault of a bucket that cannot tell", a
   const silent: BucketConfig = { ...GOOD_BUCKET, tls_only: "unsupported" };
   assert.deepEqual(await rulesTold(silent), ["BR-06"]);
   assert.deepEqual(await rulesTold(silent, ["BR-06"]), []);
+});
+
+/** The folders whose files are served; null: none are. */
+async function served(env: Environment) {
+  const config = readConfig({ ...makeSecrets(), ...env });
+  const services = { config, tenants: Object({}), worker: Object({}), log: makeLog("silent") };
+  const { servedFiles, bucket } = await makeStorageParts({ ...services, metrics: makeMetrics() });
+  bucket.close();
+  return servedFiles === null ? null : [...servedFiles.buckets.keys()];
+}
+
+it("the API serves the files of a folder, and not those of an object store", async () => {
+  assert.deepEqual(await served({}), ["artifacts"]);
+  assert.equal(await served({ OBJECT_STORE_URL: "s3://artifacts?region=us-east-1" }), null);
 });

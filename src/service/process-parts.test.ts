@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { startDnsServer } from "../../test/support/dns-server.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { makeSecrets, readConfig, type Environment } from "../config.ts";
+import { openCatalog } from "../events/live-catalog.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { makeProcessParts } from "./process-parts.ts";
+
+const partsOf = async (env: Environment) =>
+  makeProcessParts({
+    config: readConfig({ ...makeSecrets(), ...env }),
+    catalog: await openCatalog(undefined),
+    databaseUrl: "postgres://unused",
+    migrations: [],
+    roles: new Set(["worker"]),
+    log: makeLog("silent"),
+  });
+
+it("a process that stops sending waits for no name server", async (test) => {
+  const dns = await startDnsServer(() => ({ kind: "silent" }));
+  test.after(() => dns.close());
+  const process = await partsOf({ DNS_SERVERS: dns.address });
+  const host = "hooks.example.com";
+  const looked = process.guard.pin({ host, isIp: false });
+  await eventually(async () => dns.questionCount(host, "A") > 0);
+  await process.stopSending();
+  assert.deepEqual(await looked, { kind: "unresolved", code: "ECANCELLED" });
+  await process.close();
+});
+
+/** Whether this machine may be a target. */
+async function isTarget(env: Environment): Promise<boolean> {
+  const process = await partsOf(env);
+  const verdict = await process.guard.checkUrl("https://localhost:4711/");
+  await process.stopSending();
+  return verdict === "safe";
+}
+
+it("this machine is a target only where its addresses are allowed", async () => {
+  assert.deepEqual(
+    [await isTarget({}), await isTarget({ OUTBOUND_ALLOWED_CIDRS: "127.0.0.0/8,::1/128" })],
+    [false, true],
+  );
+});
