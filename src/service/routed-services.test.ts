@@ -168,6 +168,21 @@ describe("with several shards", () => {
     assert.equal(services.servedFiles, null);
   });
 
+  it("whether the process is ready, and what is measured, is asked of each", async () => {
+    const [away, there] = [
+      { reasons: ["it is away"], warnings: [] },
+      { reasons: [], warnings: [] },
+    ];
+    answers.set("eu1.readiness.report", away);
+    answers.set("eu2.readiness.report", away);
+    assert.deepEqual((await services.readiness.report()).reasons, ["it is away"]);
+    answers.set("eu2.readiness.report", there);
+    assert.deepEqual((await services.readiness.report()).reasons, []);
+    reached = [];
+    await services.readiness.refreshGauges();
+    assert.deepEqual(reached, [["eu1.readiness.refreshGauges"], ["eu2.readiness.refreshGauges"]]);
+  });
+
   it("the files of each are served, by the name of its folder", () => {
     files.set("eu1", { signer: one, buckets: new Map([["first", one]]) });
     files.set("eu2", { signer: two, buckets: new Map([["second", two]]) });
