@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { after, before, describe, it } from "node:test";
 
 const EACH = `import { it } from "node:test"; for (let n = 1; n <= 60; n++) it("test " + n, () => {});`;
 const LEAKS = `${EACH} import net from "node:net"; it("listens on", () => { net.createServer().listen(0, "127.0.0.1"); });`;
+const LEAVES_OPEN = `${EACH} import { open } from "node:fs/promises"; it("opens", async () => { globalThis.kept = await open(import.meta.filename); });`;
 const HANGS_IN_HOOK = `${EACH} import { after } from "node:test"; after(() => new Promise((done) => setTimeout(done, 60_000)));`;
 const SLOW_HOOK = `import { after, it } from "node:test"; it("passes", () => {}); after(() => new Promise((done) => setTimeout(() => { console.log("hook done"); done(); }, 500)));`;
 const FAILS = `${EACH} it("fails", () => { throw new Error("the reason why"); });`;
@@ -52,6 +54,18 @@ describe("a run of test files", () => {
     assert.match(output, /Still alive 2 s behind its last test\. Close what keeps it: TCPServerWrap/);
     assert.match(output, /^ℹ pass 121$/m);
   });
+
+  it(
+    "fails with a file that is left open, and names it",
+    { skip: !existsSync("/proc/self/fd") && "the system tells of no open files" },
+    async () => {
+      const { status, output } = await runOf({ "opens.test.mjs": LEAVES_OPEN, "passes.test.mjs": EACH });
+
+      assert.equal(status, 1);
+      assert.match(output, /Ended with files open: \/.*\/opens\.test\.mjs\./);
+      assert.match(output, /^ℹ pass 121$/m);
+    },
+  );
 
   it("ends a file whose hook waits in vain", async () => {
     const { status, output } = await runOf({ "hangs.test.mjs": HANGS_IN_HOOK, "passes.test.mjs": EACH });

@@ -157,6 +157,18 @@ describe("a lane", () => {
     assert.deepEqual([lane.waiting, lane.weight], [2, 2 * each]);
   });
 
+  it("holds what has started until that is finished or given back", () => {
+    const { lane, line } = linedUp();
+    const each = lane.weight / 4;
+    lane.start(0);
+    lane.start(0);
+    assert.equal(lane.weight, 4 * each);
+    lane.finish(line[0], false, 0);
+    assert.equal(lane.weight, 3 * each);
+    lane.forget(line[1]);
+    assert.equal(lane.weight, 2 * each);
+  });
+
   it("keeps its order where some of it is withdrawn", () => {
     const { lane, line } = linedUp();
     const [first, second, third, fourth] = line;

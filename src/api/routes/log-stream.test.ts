@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { get, type IncomingMessage } from "node:http";
 import { describe, it } from "node:test";
 import { fastify, type FastifyBaseLogger } from "fastify";
+import { isForgotten } from "../../../test/support/forgotten.ts";
 import { makeKeptLog } from "../../../test/support/kept-log.ts";
 import { logged } from "../../../test/support/store-inputs.ts";
 import { tenant } from "../../../test/support/two-tenants.ts";
@@ -98,6 +99,33 @@ it("a stream that has to leave its place before it has begun is an empty one", a
       kept.lines.filter(({ level }) => level !== 30),
       [],
     );
+  } finally {
+    await app.close();
+  }
+});
+
+it("a stream whose client has gone is kept nowhere", async () => {
+  const sessions = { verify: async () => session };
+  let ended = 0;
+  const logTail = { watch: async () => () => void ended++, close: async () => undefined };
+  const app = fastify();
+  let kept: object | null = null;
+  app.addHook("onRequest", requireUser(sessions));
+  // What the stream holds is there for as long as the stream is.
+  app.addHook("onSend", async (_request, _reply, stream) => void Object.assign(stream ?? {}, { kept }));
+  logStreamRoute(app, { logTail, sessions }, { streamPingMs: 60_000, streamLifeMs: 60_000 });
+  try {
+    const url = `${await app.listen({ port: 0 })}/stream`;
+    const isGone = await isForgotten(async (object) => {
+      kept = object;
+      const leaving = new AbortController();
+      const answer = await fetch(url, { signal: leaving.signal });
+      assert.equal(answer.status, 200);
+      leaving.abort();
+      await eventually(async () => ended === 1);
+      kept = null;
+    });
+    assert.equal(isGone, true);
   } finally {
     await app.close();
   }
