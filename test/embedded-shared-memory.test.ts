@@ -20,5 +20,10 @@ it(
       errors,
       /^postern:\n {2}The database's shared memory is full: could not resize shared memory segment .*: No space left on device\.\n {2}Enlarge \/dev\/shm .*\n$/m,
     );
+    const doctor = await runProgram([...SMALL, MAIN, "doctor"], settings, "unshare");
+    assert.match(
+      doctor.output,
+      /database's shared memory is full: could not resize .*\n.*Enlarge \/dev\/shm/,
+    );
   },
 );

@@ -32,7 +32,7 @@ import { makeLog } from "../telemetry/log.ts";
 import { checkDurability } from "./doctor-hosts.ts";
 import { checkWorkers } from "./doctor-workers.ts";
 import type { Finding } from "./finding.ts";
-import { describeMistake, MAKE_WRITABLE } from "./mistakes.ts";
+import { describeCause, describeMistake, MAKE_WRITABLE } from "./mistakes.ts";
 import { CONNECTION_TIMEOUT_MS, loadMigrations, openDatabase } from "./databases.ts";
 
 /** Of files that are not applied yet: a new database lacks all of them. */
@@ -42,6 +42,7 @@ const KNOWN_NAME = "example.com";
 
 const PROBE = Buffer.alloc(64 * 1024);
 export const DISK_FULL_CODES = ["ENOSPC", "EDQUOT"];
+const READ_ITS_LOG = "read server.log in DATA_DIR, or set DATABASE_URL to a server of your own";
 export const FREE_THE_DISK = "free space on that disk, or enlarge it";
 
 /** @param version as in `process.versions.node`. */
@@ -129,10 +130,8 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
     }
   } catch (error) {
     if (config.databaseUrl === undefined) {
-      const fix = hasCode(error, ...DISK_FULL_CODES)
-        ? FREE_THE_DISK
-        : "read server.log in DATA_DIR, or set DATABASE_URL to a server of your own";
-      return [{ check, status: "fail", detail: messageOf(error), fix }];
+      const [detail = messageOf(error), fix = READ_ITS_LOG] = describeCause(error)?.split("\n") ?? [];
+      return [{ check, status: "fail", detail, fix }];
     }
     const [detail, ...remedy] = (describeMistake(error) ?? messageOf(error)).split("\n");
     const fix = remedy.length > 0 ? remedy.join(" ") : "check DATABASE_URL, and that PostgreSQL runs there";

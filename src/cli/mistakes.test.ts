@@ -215,7 +215,7 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     "a database that is starting, or recovering from a crash",
     fault("57P03", "the database system is in recovery mode"),
     /takes no connections now: the database system is in recovery mode/,
-    /^Wait until its server has started\. .* whether its disk is full/,
+    /^If its server starts or recovers, wait for it\. .* whether its disk is full/,
   ],
   [
     "a database whose shared memory is full",
@@ -244,6 +244,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     fault("53200", "out of shared memory"),
     /is out of memory: out of shared memory/,
     /^See its log, which may name a setting/,
+  ],
+  [
+    "a database at one of its limits",
+    fault("53400", "could not find free replication state"),
+    /has reached a limit of its configuration: could not find/,
+    /^See its log, raise the limit/,
   ],
   [
     "a database with a broken disk",

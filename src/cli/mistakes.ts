@@ -14,6 +14,7 @@ import {
   UNTRUSTED_CERTIFICATE,
 } from "../database/passing-errors.ts";
 import { SharedConnectionsError } from "../database/pooler.ts";
+import { wantOfDisk, wantOfSharedMemory } from "../database/want-of-room.ts";
 import { UnknownHostError } from "../service/listen-at.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
@@ -45,12 +46,6 @@ export const MAKE_WRITABLE =
 const NO_PASSWORD = "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must";
 // Of `pg`, without a code.
 const NO_TLS = "There was an error establishing an SSL connection";
-
-/** In the log of the embedded server, which is in English: it can't start, and answers nobody. */
-const SEGMENT = /could not resize shared memory segment .*: No space left on device/;
-
-/** The same of a disk, also where the last bytes of it were still written. */
-const NO_SPACE = /could not .*: (?:No space left on device|wrote only .* bytes at block .*)/;
 
 // PostgreSQL's, once it knows who connects to which database.
 const OPENING = "CheckMyDatabase";
@@ -250,13 +245,14 @@ export const MISTAKES: readonly Mistake[] = [
     is: ({ code }) => code === "57P03",
     say: ({ message }) => [
       `The database takes no connections now: ${message}.`,
-      "Wait until its server has started. If it starts again and again, its log says why; see also whether its disk is full.",
+      "If its server starts or recovers, wait for it. If that lasts, its log says why; see also whether its disk is full.",
     ],
   },
   {
-    is: ({ error, code, message }) => SEGMENT.test(message) || (code === "53100" && lacksSharedMemory(error)),
+    is: ({ error, code, message }) =>
+      wantOfSharedMemory(message) !== null || (code === "53100" && lacksSharedMemory(error)),
     say: ({ message }) => [
-      `The database's shared memory is full: ${SEGMENT.exec(message)?.[0] ?? message}.`,
+      `The database's shared memory is full: ${wantOfSharedMemory(message) ?? message}.`,
       "Enlarge /dev/shm where its server runs, as with Docker's --shm-size, and try again.",
     ],
   },
@@ -268,9 +264,9 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    is: ({ code, message }) => code === "ENOSPC" || code === "EDQUOT" || NO_SPACE.test(message),
-    say: ({ message }) => [
-      `A disk is full: ${NO_SPACE.exec(message)?.[0] ?? message}.`,
+    is: ({ code, message }) => code === "ENOSPC" || code === "EDQUOT" || wantOfDisk(message) !== null,
+    say: ({ code, message }) => [
+      `A disk is full: ${(code === "" ? wantOfDisk(message) : null) ?? message}.`,
       "Free space on that disk (of DATA_DIR, or of the file to be written), or enlarge it, and try again.",
     ],
   },
@@ -279,6 +275,14 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [
       `The database is out of memory: ${message}.`,
       "See its log, which may name a setting to raise; otherwise give it more memory, or fewer connections.",
+    ],
+  },
+  {
+    // configuration_limit_exceeded
+    is: ({ code }) => code === "53400",
+    say: ({ message }) => [
+      `The database has reached a limit of its configuration: ${message}.`,
+      "See its log, raise the limit that it names, and try again.",
     ],
   },
   {
@@ -292,7 +296,7 @@ export const MISTAKES: readonly Mistake[] = [
     is: ({ code }) => CONTENTION.has(code),
     say: ({ message }) => [
       `The database gave up on a statement: ${message}.`,
-      "Another transaction was in the way, or it took too long: see pg_stat_activity and pg_locks, and try again.",
+      "Another transaction was in the way, it took too long, or somebody cancelled it: see pg_stat_activity and pg_locks, and try again.",
     ],
   },
   AWAY,
@@ -310,13 +314,21 @@ function tlsReasonIn(message: string): string {
 
 /** The message for a fault that the operator can fix; null for a fault of the program. */
 export function describeMistake(error: unknown): string | null {
+  return (
+    describeCause(error) ??
+    (error instanceof Error && isAway(error) ? AWAY.say(faultOf(error)).join("\n") : null)
+  );
+}
+
+/** The same, but null too where no more is known of a database than that it can't be used. */
+export function describeCause(error: unknown): string | null {
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof ConfigError) return one.message;
     const fault = faultOf(one);
     const mistake = MISTAKES.find((row) => row !== AWAY && row.is(fault));
     if (mistake !== undefined) return mistake.say(fault).join("\n");
   }
-  return error instanceof Error && isAway(error) ? AWAY.say(faultOf(error)).join("\n") : null;
+  return null;
 }
 
 export function faultOf(error: Error): Fault {

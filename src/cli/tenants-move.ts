@@ -24,6 +24,7 @@ import { BROUGHT } from "../shards/move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
 import { tlsParameterFault } from "../database/tls-parameters.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { describeCause } from "./mistakes.ts";
 import { makeRepeated } from "../shared/every.ts";
 import { messageOf } from "../shared/message-of.ts";
 import type { TenantId } from "../shared/id.ts";
@@ -252,6 +253,8 @@ function shardOf(shards: readonly Place[], name: string): Place {
 async function withPool<T>({ name, url }: Place, work: (db: Pool) => Promise<T>): Promise<T> {
   await requireFit(url).catch((error: unknown) => {
     if (!isAway(error)) throw error;
+    const cause = describeCause(error);
+    if (cause !== null) throw new ConfigError(`The shard ${name} can't be used. ${cause}`);
     throw new ConfigError(
       `The shard ${name} cannot be reached: ${messageOf(error)}.\nStart its server, or correct its URL in SHARDS, MOVE_FROM_URL or MOVE_TO_URL.`,
     );

@@ -28,15 +28,24 @@ describe("the tries to start the embedded database again", () => {
     assert.deepEqual(pausesOf(tries, 2), [0, 1000]);
   });
 
+  it("are used up where it is the shared memory that is full", () => {
+    const tries = new Tries();
+    tries.failed(
+      'FATAL: could not resize shared memory segment "/PostgreSQL.1" to 1048576 bytes: No space left on device',
+    );
+    assert.deepEqual([tries.isDiskFull, tries.pauseMs()], [false, 1000]);
+  });
+
   it("are not used up by a full disk, which is told once", () => {
     const tries = new Tries();
     tries.failed("it does not start");
     const full = [
       "PANIC: could not write: No space left on device",
       "ENOSPC: no space left on device, write",
+      'FATAL: could not extend file "base/1/2": wrote only 4096 of 8192 bytes at block 3',
     ];
-    const told = [...full, ...full].map((reason) => tries.failed(reason));
-    assert.deepEqual([told, tries.isDiskFull, tries.pauseMs()], [[true, false, false, false], true, 2000]);
+    const told = full.map((reason) => tries.failed(reason));
+    assert.deepEqual([told, tries.isDiskFull, tries.pauseMs()], [[true, false, false], true, 2000]);
     tries.succeeded();
     assert.deepEqual([tries.isDiskFull, tries.pauseMs()], [false, 1000]);
     for (const reason of full) tries.failed(reason);

@@ -1,6 +1,7 @@
 /** Keeps the embedded database running: one that ended by itself is started again. */
 import { statfsSync } from "node:fs";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded.ts";
+import { wantOfDisk } from "./want-of-room.ts";
 import { pause } from "../shared/every.ts";
 import { messageOf } from "../shared/message-of.ts";
 
@@ -8,8 +9,6 @@ import { messageOf } from "../shared/message-of.ts";
 const BACKOFF_MS = [0, 1000, 2000, 4000, 8000];
 /** Between tries while its disk is full, of which there is no end: space comes back when somebody makes some. */
 const DISK_FULL_PAUSE_MS = 2000;
-/** PostgreSQL's words in its log, or Node's. */
-const NO_SPACE = /no space left on device/i;
 /** A file of the server's log, without which it can't run. */
 const LOG_FILE_BYTES = 16 * 1024 * 1024;
 /** A server that ran for so long has started well: its end is a new one. */
@@ -115,7 +114,7 @@ export class Tries {
   /** Whether it is worth a line of the log: of a disk that stays full, one is enough. */
   failed(reason: string): boolean {
     const wasFull = this.isDiskFull;
-    this.isDiskFull = NO_SPACE.test(reason);
+    this.isDiskFull = wantOfDisk(reason) !== null;
     if (!this.isDiskFull) this.#made++;
     return !this.isDiskFull || !wasFull;
   }

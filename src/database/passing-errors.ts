@@ -161,8 +161,7 @@ export function isOfTheServer(error: unknown): boolean {
  */
 export function lacksSharedMemory(error: unknown): boolean {
   return anyCause(error, (one) => {
-    const routine = "routine" in one ? String(one.routine) : "";
-    return codeOf(one) === "53100" && routine.startsWith("dsm_impl_");
+    return codeOf(one) === "53100" && "routine" in one && one.routine === "dsm_impl_posix";
   });
 }
 

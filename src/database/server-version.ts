@@ -30,15 +30,18 @@ export async function isReadOnly(db: Db): Promise<boolean> {
  */
 export async function tryNewPages(db: Pool): Promise<void> {
   const client = await db.connect();
+  let isWhole = false;
   try {
     // In the tablespace where rows go, not where an administrator has those of queries put.
     await client.query("BEGIN; SET LOCAL temp_tablespaces = ''");
     await client.query(
       /* sql */ `CREATE TEMP TABLE postern_new_pages AS SELECT repeat('x', 1000) AS filling FROM generate_series(1, 100)`,
     );
+    await client.query("ROLLBACK");
+    isWhole = true;
   } finally {
-    // Ends the transaction too.
-    client.release(true);
+    // Where it failed, the end of the connection ends the transaction.
+    client.release(!isWhole);
   }
 }
 

@@ -34,11 +34,14 @@ export function faultsOfSource(name: string, facts: ServerFacts): string[] {
 }
 
 /** What may end the copy of a table at each try; null: nothing. */
-export function limitOfSource(name: string, { user, statementTimeout }: ServerFacts): string | null {
+export function limitOfSource(
+  name: string,
+  { user, database, statementTimeout }: ServerFacts,
+): string | null {
   if (statementTimeout === null) return null;
   return (
-    `The user ${user} of ${name} has a statement_timeout of ${statementTimeout}, and PostgreSQL copies each table in one statement of that user.\n` +
-    `Let an administrator run ALTER ROLE ${user} SET statement_timeout = 0; for the time of the move.`
+    `Connections of the user ${user} to ${name} have a statement_timeout of ${statementTimeout}, and PostgreSQL copies each table in one statement of that user.\n` +
+    `Let an administrator run ALTER ROLE ${user} IN DATABASE ${database} SET statement_timeout = 0; before the move, and the same with RESET statement_timeout behind it.`
   );
 }
 

@@ -77,5 +77,7 @@ describe("places", () => {
     const places = new Places<object>({ total: 5, ofKey: 2 });
     assert.equal(await isForgotten((key) => places.take(key, none)?.()), true);
     assert.equal(await isForgotten((key) => places.take(key, none)), false);
+    // Used once more, so that they are there until then.
+    assert.ok(places.take({}, none) !== null);
   });
 });
