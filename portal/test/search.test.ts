@@ -87,6 +87,19 @@ describePortal(
       await found.waitFor();
     });
 
+    it("leads from a time of the log that ended before an event to the event's deliveries", async () => {
+      await prepare(portal(), "ended", 1);
+      const [delivery] = await deliveriesOf(portal(), "ended");
+      const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+      const { page } = await portal().open("/exports", { grant: { tenant_id: "ended" } });
+      await page.goto(`${portal().service.url}/portal/log?from=${daysAgo(3)}&to=${daysAgo(2)}`);
+      await page.getByText("No deliveries in this time").waitFor();
+      await page.getByRole("searchbox").fill(delivery?.event_id ?? "");
+      await page.keyboard.press("Enter");
+      await page.getByRole("list", { name: "Deliveries" }).getByText("invoice.paid").first().waitFor();
+      assert.equal(await page.getByLabel("To").inputValue(), "");
+    });
+
     it("finds an endpoint by its description", async () => {
       await addEndpoint(portal(), "described", "/hooks", { description: "Books invoices" });
       const { page } = await portal().open("/exports", { grant: { tenant_id: "described" } });
