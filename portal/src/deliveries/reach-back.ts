@@ -1,6 +1,7 @@
 /** The log's time for an event: far enough back to have it. */
 const HOUR_MS = 3_600_000;
-const MONTH_MS = 30 * 24 * HOUR_MS;
+/** The longest time that the log has a name for. */
+export const MONTH_MS = 30 * 24 * HOUR_MS;
 /** Version 7, which begins with its time. */
 const TIMED_ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7/;
 

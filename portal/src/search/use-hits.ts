@@ -4,7 +4,7 @@ import type { UseNavigateResult } from "@tanstack/react-router";
 import { api, bodyOf } from "../api/client.ts";
 import { endpointsQuery } from "../api/queries.ts";
 import type { paths } from "../api/schema.d.ts";
-import { reachBack } from "../deliveries/reach-back.ts";
+import { MONTH_MS, reachBack } from "../deliveries/reach-back.ts";
 import { useDisplay } from "../display/display.ts";
 import { nameOf, useEndpointNames } from "../endpoints/endpoint-names.ts";
 import { useNavEntries } from "../shell/navigation.tsx";
@@ -21,7 +21,6 @@ const KINDS: readonly Kind[] = ["page", "endpoint", "delivery", "event", "event_
 /** A person who types on asks once. */
 const PAUSE_MS = 150;
 const MAX_DESCRIBED = 10;
-const MONTH_MS = 30 * 86_400_000;
 
 export function useHits(q: string) {
   const asked = useSettled(q.trim(), PAUSE_MS);

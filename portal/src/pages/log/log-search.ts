@@ -1,12 +1,13 @@
 /** What the log's URL says, and what is asked of the API for it. */
 import type { paths } from "../../api/schema.d.ts";
+import { MONTH_MS } from "../../deliveries/reach-back.ts";
 import { instant, oneOf, text } from "../../url/search.ts";
 
 export const RANGES = {
   "1h": 3_600_000,
   "24h": 86_400_000,
   "7d": 604_800_000,
-  "30d": 2_592_000_000,
+  "30d": MONTH_MS,
 } as const;
 export type Range = keyof typeof RANGES;
 export const RANGE_NAMES = ["1h", "24h", "7d", "30d"] as const satisfies readonly Range[];
