@@ -6,7 +6,7 @@ import { endpointHealthQuery, endpointQuery, endpointStatsQuery } from "../../ap
 import { DeliveryChart } from "../../deliveries/delivery-chart.tsx";
 import { useFormat, useNow } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
-import { stateOf } from "../../endpoints/endpoint-state.ts";
+import { oldestOf, stateOf } from "../../endpoints/endpoint-state.ts";
 import { ModeBadges, StateBadge } from "../../endpoints/state-badge.tsx";
 import { texts as endpointTexts } from "../../endpoints/texts.ts";
 import { usePermissions } from "../../session/permissions.ts";
@@ -113,7 +113,8 @@ function State({ endpoint }: { endpoint: Endpoint }) {
   });
   const { data: health } = useQuery(endpointHealthQuery(endpoint.id));
   const stats = all && statsOf(all);
-  const state = all === undefined && endpoint.enabled ? null : stateOf(endpoint, all?.endpoints ?? []);
+  const isUnread = all === undefined && endpoint.enabled;
+  const state = isUnread ? null : stateOf(endpoint, stats, oldestOf(all?.endpoints ?? []));
   const time = (at: string): string => format.dateTime(new Date(at));
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">

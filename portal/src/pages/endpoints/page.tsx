@@ -4,7 +4,7 @@ import { useMemo, useRef, type RefObject } from "react";
 import { endpointsQuery, endpointStatsQuery } from "../../api/queries.ts";
 import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
-import { isDisabled, stateOf, type EndpointStats } from "../../endpoints/endpoint-state.ts";
+import { isDisabled, oldestOf, stateOf, type EndpointStats } from "../../endpoints/endpoint-state.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -148,8 +148,9 @@ function isFound({ endpoint }: Listed, q: string): boolean {
 
 function withStats(endpoints: readonly Endpoint[], stats: readonly EndpointStats[]): Listed[] {
   const byId = new Map(stats.map((one) => [one.endpoint_id, one]));
+  const oldest = oldestOf(stats);
   return endpoints.map((endpoint) => {
     const own = byId.get(endpoint.id);
-    return { endpoint, stats: own, state: stateOf(endpoint, own === undefined ? stats : [own]) };
+    return { endpoint, stats: own, state: stateOf(endpoint, own, oldest) };
   });
 }
