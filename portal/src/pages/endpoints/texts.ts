@@ -17,7 +17,7 @@ export const texts = defineTexts({
     none: "No URL, event or id has what you look for in this state.",
     unread: "The last 24 hours could not be read.",
     uncounted: (count: string) =>
-      `Attempts of the newest ${count} endpoints are counted. How older ones do is shown on the page of each.`,
+      `Attempts of the newest ${count} endpoints are counted. The deliveries of an older one are shown on its own page.`,
     showAll: "Show all",
     list: (count: string, one: number) => `${count} ${plural(one, "endpoint", "endpoints")}`,
     endpoint: "Endpoint",
@@ -51,7 +51,7 @@ export const texts = defineTexts({
     none: "Keine URL, kein Ereignis und keine Id enthält in diesem Zustand, was Sie suchen.",
     unread: "Die letzten 24 Stunden ließen sich nicht lesen.",
     uncounted: (count: string) =>
-      `Gezählt werden die Versuche der neuesten ${count} Endpunkte. Wie es um ältere steht, zeigt die Seite eines jeden.`,
+      `Gezählt werden die Versuche der neuesten ${count} Endpunkte. Die Zustellungen eines älteren zeigt seine eigene Seite.`,
     showAll: "Alle zeigen",
     list: (count: string, one: number) => `${count} ${plural(one, "Endpunkt", "Endpunkte")}`,
     endpoint: "Endpunkt",
