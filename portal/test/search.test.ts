@@ -6,6 +6,8 @@ import { seedDeliveries } from "../../bench/seed.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, prepare } from "./support/tenant.ts";
 
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+
 describePortal(
   "the portal's search",
   {
@@ -90,7 +92,6 @@ describePortal(
     it("leads from a time of the log that ended before an event to the event's deliveries", async () => {
       await prepare(portal(), "ended", 1);
       const [delivery] = await deliveriesOf(portal(), "ended");
-      const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
       const { page } = await portal().open("/exports", { grant: { tenant_id: "ended" } });
       await page.goto(`${portal().service.url}/portal/log?from=${daysAgo(3)}&to=${daysAgo(2)}`);
       await page.getByText("No deliveries in this time").waitFor();
