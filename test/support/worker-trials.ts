@@ -34,7 +34,7 @@ function beside({ tenants, endpoints, ...sick }: Sick): SimulatedEndpoint[] {
   ).flat();
 }
 
-/** Answers the p99 from publishing to sending at the healthy tenant. */
+/** Answers the p99 from publishing to sending at the healthy tenant, without the first second, in which a start takes over all backlogs. */
 async function play(
   seed: number,
   neighbours: readonly SimulatedEndpoint[],
@@ -42,10 +42,8 @@ async function play(
 ): Promise<number> {
   const simulation = new Simulation(seed, [WELL, ...neighbours]);
   await assertPromises(simulation, seconds * 1000);
-  return percentile(
-    simulation.latencies(({ tenant }) => tenant === WELL.tenant),
-    0.99,
-  );
+  const latencies = simulation.latencies(({ tenant }) => tenant === WELL.tenant);
+  return percentile(latencies.slice(WELL.perSecond), 0.99);
 }
 
 /** The healthy tenant waits no longer than twice as long as beside as many healthy neighbours. */
