@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { clearTimeout, setTimeout } from "node:timers";
 import type { Environment } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { together } from "../shared/ending.ts";
 import type { Log } from "../telemetry/log.ts";
 
 type Stoppable = { stop(): Promise<void> };
@@ -29,11 +30,7 @@ export function startExtraWorkers(
   { env, databaseUrl, log }: { env: Environment; databaseUrl: string; log: Log },
 ): Stoppable {
   const workers = Array.from({ length: count }, () => keepWorker({ env, databaseUrl, log }));
-  return {
-    async stop() {
-      await Promise.all(workers.map((worker) => worker.stop()));
-    },
-  };
+  return { stop: () => together(workers, (worker) => worker.stop()) };
 }
 
 /** Shards are in the environment, and a database that is embedded is not. */

@@ -4,6 +4,7 @@ import { isAway } from "../database/passing-errors.ts";
 import { joinShards } from "../shards/join.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { together } from "../shared/ending.ts";
 import { makeRepeated } from "../shared/every.ts";
 import type { Log } from "../telemetry/log.ts";
 import {
@@ -87,9 +88,7 @@ function lookAgain(
     });
   });
   for (const look of looks) look.start();
-  return async () => {
-    await Promise.all(looks.map((look) => look.stop()));
-  };
+  return () => together(looks, (look) => look.stop());
 }
 
 async function prepare(

@@ -1,4 +1,5 @@
 /** The connections of one process: a pool for each database role that it serves under. */
+import { together } from "../shared/ending.ts";
 import { createPool, type Pool, type PoolOptions } from "./pool.ts";
 import type { Residence } from "./residence.ts";
 import { createTenantPool, type TenantPool } from "./tenant-pool.ts";
@@ -42,9 +43,7 @@ export function openRolePools(
     publisher,
     worker,
     status,
-    async close() {
-      await Promise.all([tenants.end(), publisher.end(), worker.end(), status.end()]);
-    },
+    close: () => together([tenants, publisher, worker, status], (pool) => pool.end()),
   };
 }
 

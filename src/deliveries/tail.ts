@@ -12,6 +12,7 @@ import { randomUUID } from "node:crypto";
 import { keepListening } from "../database/keep-listening.ts";
 import { isMisrouted } from "../database/residence.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
+import { together } from "../shared/ending.ts";
 import { every, pause } from "../shared/every.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Places } from "../shared/places.ts";
@@ -172,7 +173,7 @@ export class LogTail {
       opened: opened.promise,
       async stop() {
         stopping.abort();
-        await Promise.all([...work, listening.stop()]);
+        await together([...work, listening.stop()], (ended) => ended);
       },
     };
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setImmediate as pause } from "node:timers/promises";
 import { startAfter } from "./late-start.ts";
 
 function parts() {
@@ -11,6 +12,7 @@ function parts() {
   return { done, list: [part("one"), part("other")] };
 }
 
+const start = () => {};
 const ALL = ["start one", "start other", "stop one", "stop other"];
 
 describe("parts that wait", () => {
@@ -46,5 +48,25 @@ describe("parts that wait", () => {
     resolve();
     await promise;
     assert.deepEqual(done, []);
+  });
+
+  it("have stopped with the last of them, whichever fails", async () => {
+    const failure = new Error("does not stop");
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const late = startAfter(Promise.resolve(), [
+      { start, stop: async () => Promise.reject(failure) },
+      { start, stop: () => promise },
+    ]);
+    late.start();
+    await Promise.resolve();
+    let isOver = false;
+    const told = assert.rejects(
+      late.stop().finally(() => (isOver = true)),
+      failure,
+    );
+    await pause();
+    assert.equal(isOver, false);
+    resolve();
+    await told;
   });
 });

@@ -1,3 +1,4 @@
+import { together } from "../shared/ending.ts";
 import type { Background } from "../shared/every.ts";
 
 /** Parts that start once `ready` is fulfilled; stopped before that, never. */
@@ -15,7 +16,7 @@ export function startAfter(ready: Promise<void>, parts: readonly Background[]): 
     async stop() {
       const hasStarted = state === "started";
       state = "stopped";
-      if (hasStarted) await Promise.all(parts.map((part) => part.stop()));
+      if (hasStarted) await together(parts, (part) => part.stop());
     },
   };
 }

@@ -14,6 +14,7 @@ import { isBeingMoved } from "../shards/directory-store.ts";
 import { makeShardedTenants } from "../shards/sharded-tenants.ts";
 import { waitWhileMoving } from "../shards/while-moving.ts";
 import { askAll, findTwice, mergeCounts, mergeReports, mergeTenants } from "../shards/merge.ts";
+import { together } from "../shared/ending.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { exposeMetrics } from "../telemetry/exposition.ts";
@@ -85,7 +86,7 @@ function boundToShard({ router, shards }: Routing) {
   return {
     logTail: {
       watch: (tenantId, ...rest) => atHome(tenantId, ({ api }) => api.logTail.watch(tenantId, ...rest)),
-      close: async () => void (await Promise.all(shards.map(({ api }) => api.logTail.close()))),
+      close: () => together(shards, ({ api }) => api.logTail.close()),
     },
     fetches: {
       lease: (tenantId, id, wanted) =>
@@ -247,7 +248,7 @@ function auditTallyOf({ log }: ServiceOptions, { router, shards }: Routing, firs
     failedAuthentication: (by) => tell(null, (tally) => tally.failedAuthentication(by)),
     limitReached: (by) => tell(by.tenantId, (tally) => tally.limitReached(by)),
     accessRefused: (by) => tell(by.caller.tenantId, (tally) => tally.accessRefused(by)),
-    close: async () => void (await Promise.all(shards.map(({ parts }) => parts.auditTally.close()))),
+    close: () => together(shards, ({ parts }) => parts.auditTally.close()),
   };
 }
 

@@ -9,6 +9,7 @@ import { makeSlotStore } from "../queue/postgres/slots.ts";
 import { makeWakeListener } from "../queue/postgres/wake-listener.ts";
 import type { Presence } from "../queue/queue.ts";
 import { makeReplayWorker } from "../replays/replay-worker.ts";
+import { inTurn } from "../shared/ending.ts";
 import type { Background } from "../shared/every.ts";
 import { systemClock } from "../shared/clock.ts";
 import { makeTargetCache } from "../worker/target-cache.ts";
@@ -105,9 +106,6 @@ function startedTogether(first: Background, second: Background): Background {
       first.start();
       second.start();
     },
-    async stop() {
-      await second.stop();
-      await first.stop();
-    },
+    stop: () => inTurn([() => second.stop(), () => first.stop()]),
   };
 }
