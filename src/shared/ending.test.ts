@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as pause } from "node:timers/promises";
-import { inTurn, together } from "./ending.ts";
+import { endOfFailed, inTurn, together } from "./ending.ts";
 
 const [one, other] = [new Error("one"), new Error("other")];
+
+const both = { name: "AggregateError", message: "one; other", errors: [one, other] };
 
 describe("ends in turn", () => {
   it("wait for each other", async () => {
@@ -17,7 +19,7 @@ describe("ends in turn", () => {
     assert.deepEqual(done, ["begin a", "end a", "begin b", "end b"]);
   });
 
-  it("come to the last one, whichever fail, and the first failure is told", async () => {
+  it("come to the last one, whichever fail, and every failure is told", async () => {
     const done: string[] = [];
     const steps = [
       async () => Promise.reject(one),
@@ -27,8 +29,12 @@ describe("ends in turn", () => {
       },
       () => done.push("third"),
     ];
-    await assert.rejects(inTurn(steps), one);
+    await assert.rejects(inTurn(steps), both);
     assert.deepEqual(done, ["second", "third"]);
+  });
+
+  it("tell a single failure as it is", async () => {
+    await assert.rejects(inTurn([() => Promise.reject(one), () => {}]), (error) => error === one);
   });
 });
 
@@ -44,7 +50,7 @@ describe("ends at once", () => {
       () => Promise.reject(other),
     ];
     const ending = together(steps, (step) => step()).finally(() => (isOver = true));
-    const told = assert.rejects(ending, one);
+    const told = assert.rejects(ending, both);
     await pause();
     assert.equal(isOver, false);
     resolve();
@@ -53,5 +59,21 @@ describe("ends at once", () => {
 
   it("that all succeed are told as nothing", async () => {
     assert.equal(await together([1, 2], async (one) => one), undefined);
+  });
+});
+
+describe("the end of a start that failed", () => {
+  it("is waited for, and throws why the start failed, whether it fails itself or not", async () => {
+    const told: unknown[] = [];
+    const tell = (failure: unknown) => void told.push(failure);
+    await assert.rejects(
+      endOfFailed(one, () => pause().then(() => told.push("ended")), tell),
+      (error) => error === one,
+    );
+    await assert.rejects(
+      endOfFailed(one, () => Promise.reject(other), tell),
+      (error) => error === one,
+    );
+    assert.deepEqual(told, ["ended", other]);
   });
 });

@@ -76,6 +76,20 @@ describe("a line of the log", () => {
     equal(JSON.stringify(line).includes("whsec"), false);
   });
 
+  it("has of several errors in one the same of each", () => {
+    const [line] = linesOf(
+      `const one = Object.assign(new RangeError("no room"), { code: "23505", detail: "Key (secret)=(whsec_a)" });
+      log.error({ err: new AggregateError([one, "gone"], "both") }, "x")`,
+    );
+    const { message, errors } = Object(line?.["err"]);
+    const [{ stack, ...rest }, other] = errors;
+    deepEqual(
+      [message, rest, other],
+      ["both", { type: "RangeError", message: "no room", code: "23505" }, { message: "gone" }],
+    );
+    match(String(stack), /^RangeError: no room\n +at /);
+  });
+
   it("has the text of what was thrown and is no error", () => {
     const [line] = linesOf('log.error({ err: "out of paper" }, "x")');
     deepEqual(line?.["err"], { message: "out of paper" });

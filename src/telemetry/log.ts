@@ -6,10 +6,11 @@ export type Log = Logger;
 const destinations = new WeakMap<Log, LogDestination>();
 
 /** An error without what libraries hang on it: PostgreSQL's `detail` quotes whole rows. */
-function describeError(error: unknown) {
+function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = "code" in error ? error.code : undefined;
-  return { type: error.name, message: error.message, code, stack: error.stack };
+  const errors = error instanceof AggregateError ? error.errors.map(describeError) : undefined;
+  return { type: error.name, message: error.message, code, stack: error.stack, errors };
 }
 
 /**
