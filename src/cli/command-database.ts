@@ -4,6 +4,7 @@ import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
 import { hostsOf } from "../database/hosts.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { requireSupported } from "../database/server-version.ts";
+import { endOfFailed } from "../shared/ending.ts";
 import type { Log } from "../telemetry/log.ts";
 import { CONNECTION_TIMEOUT_MS, openDatabase, withDatabase, type RunningDatabase } from "./databases.ts";
 
@@ -15,8 +16,11 @@ export async function openCommandDatabase(place: DatabasePlace, log: Log): Promi
     await requireFit(database.url);
     return database;
   } catch (error) {
-    await database.stop();
-    throw error;
+    return endOfFailed(
+      error,
+      () => database.stop(),
+      (failure) => log.error({ err: failure }, "the database could not be stopped after a failed start"),
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 /** The databases of a command: opened, migrated and checked before anything runs on them. */
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { endOfFailed } from "../shared/ending.ts";
 import { codeOf } from "../shared/error-code.ts";
 import type { Config } from "../config.ts";
 import { requireCertificateFiles } from "../database/certificate-files.ts";
@@ -130,8 +131,11 @@ export async function prepareDatabase(config: Config, log: Log, waitMs: number):
     await withDatabase(database.url, requireNoShard);
     return database;
   } catch (error) {
-    await database.stop();
-    throw error;
+    return endOfFailed(
+      error,
+      () => database.stop(),
+      (failure) => log.error({ err: failure }, "the database could not be stopped after a failed start"),
+    );
   }
 }
 

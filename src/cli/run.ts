@@ -8,7 +8,7 @@ import { misspelledSettings } from "../misspelled-settings.ts";
 import { paddedSettings } from "../padded-settings.ts";
 import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { inTurn, together } from "../shared/ending.ts";
+import { endOfFailed, inTurn, together } from "../shared/ending.ts";
 import { endLog, makeLog, type Log } from "../telemetry/log.ts";
 import { loadMigrations, prepareDatabase, type RunningDatabase } from "./databases.ts";
 import { EXTRA_WORKER, startExtraWorkers } from "./extra-workers.ts";
@@ -93,8 +93,12 @@ export async function startRoles(
       stop: () => inTurn([() => together([service, beside], (part) => part?.stop()), () => database.stop()]),
     };
   } catch (error) {
-    await database.stop();
-    throw error;
+    return endOfFailed(
+      error,
+      () => database.stop(),
+      (failure) =>
+        options.log.error({ err: failure }, "the database could not be stopped after a failed start"),
+    );
   }
 }
 

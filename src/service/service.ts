@@ -5,7 +5,7 @@ import { openApiDocument } from "../api/openapi.ts";
 import { makeServer } from "../api/server.ts";
 import { makeSecrets, readConfig } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
-import { inTurn, together } from "../shared/ending.ts";
+import { endOfFailed, inTurn, together } from "../shared/ending.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeDatabaseParts } from "./database-parts.ts";
 import { listenAt } from "./listen-at.ts";
@@ -29,10 +29,13 @@ const REQUEST_GRACE_MS = 17_000;
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { roles, log } = options;
   const parts = await makeParts(options);
-  const { app, address } = await openServer(options, parts).catch(async (error: unknown) => {
-    await parts.close();
-    throw error;
-  });
+  const { app, address } = await openServer(options, parts).catch((error: unknown) =>
+    endOfFailed(
+      error,
+      () => parts.close(),
+      (failure) => log.error({ err: failure }, "not all that a failed start had opened could be closed"),
+    ),
+  );
   parts.listensOn(Number(new URL(address).port));
   for (const part of parts.background) part.start();
   log.info({ address, roles: [...roles] }, "started");
