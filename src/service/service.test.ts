@@ -72,7 +72,8 @@ async function optionsOf(env: Environment = {}): Promise<ServiceOptions> {
 async function connected(name: string): Promise<string[]> {
   const { rows } = await of(name).pool.query<{ name: string }>(
     `SELECT DISTINCT application_name AS name FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name <> 'postern test' ORDER BY 1`,
+      WHERE datname = current_database() AND backend_type = 'client backend'
+        AND application_name <> 'postern test' ORDER BY 1`,
   );
   return rows.map(({ name }) => name);
 }
