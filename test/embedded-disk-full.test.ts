@@ -67,9 +67,15 @@ describe(
     }
 
     async function untilReason(reason: RegExp, of = program): Promise<void> {
+      let last = "";
       await eventually(async () => {
-        const { status, body } = await of.call("GET", "/ready", { as: null });
+        const { status, body, text } = await of.call("GET", "/ready", { as: null });
+        last = `${status} ${text}`;
         return status === 503 && unready.parse(body).reasons.some((one) => reason.test(one));
+      }).catch((error: unknown) => {
+        throw new Error(`/ready said last: ${last}; the program:\n${of.output().slice(-3000)}`, {
+          cause: error,
+        });
       });
       assert.equal((await of.call("GET", "/health", { as: null })).status, 200);
     }
