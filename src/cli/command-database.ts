@@ -4,9 +4,14 @@ import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
 import { hostsOf } from "../database/hosts.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { requireSupported } from "../database/server-version.ts";
-import { endOfFailed } from "../shared/ending.ts";
 import type { Log } from "../telemetry/log.ts";
-import { CONNECTION_TIMEOUT_MS, openDatabase, withDatabase, type RunningDatabase } from "./databases.ts";
+import {
+  CONNECTION_TIMEOUT_MS,
+  openDatabase,
+  stopAfterFailure,
+  withDatabase,
+  type RunningDatabase,
+} from "./databases.ts";
 
 /** Throws ConfigError for a server that is too old, and SharedConnectionsError for a pooler in transaction mode. */
 export async function openCommandDatabase(place: DatabasePlace, log: Log): Promise<RunningDatabase> {
@@ -16,11 +21,7 @@ export async function openCommandDatabase(place: DatabasePlace, log: Log): Promi
     await requireFit(database.url);
     return database;
   } catch (error) {
-    return endOfFailed(
-      error,
-      () => database.stop(),
-      (failure) => log.error({ err: failure }, "the database could not be stopped after a failed start"),
-    );
+    return stopAfterFailure(error, database, log);
   }
 }
 

@@ -122,6 +122,15 @@ export async function withDatabases<T>(
   );
 }
 
+/** Throws why a start on it failed; a failure to stop it goes to the log. */
+export function stopAfterFailure(why: unknown, database: RunningDatabase, log: Log): Promise<never> {
+  return endOfFailed(
+    why,
+    () => database.stop(),
+    (failure) => log.error({ err: failure }, "the database could not be stopped after a failed start"),
+  );
+}
+
 /** The only database: opened, migrated, and found to be this installation's. */
 export async function prepareDatabase(config: Config, log: Log, waitMs: number): Promise<RunningDatabase> {
   const database = await openDatabase(config, log);
@@ -131,11 +140,7 @@ export async function prepareDatabase(config: Config, log: Log, waitMs: number):
     await withDatabase(database.url, requireNoShard);
     return database;
   } catch (error) {
-    return endOfFailed(
-      error,
-      () => database.stop(),
-      (failure) => log.error({ err: failure }, "the database could not be stopped after a failed start"),
-    );
+    return stopAfterFailure(error, database, log);
   }
 }
 

@@ -8,9 +8,9 @@ import { misspelledSettings } from "../misspelled-settings.ts";
 import { paddedSettings } from "../padded-settings.ts";
 import { startService, type Service } from "../service/service.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { endOfFailed, inTurn, together } from "../shared/ending.ts";
+import { inTurn, together } from "../shared/ending.ts";
 import { endLog, makeLog, type Log } from "../telemetry/log.ts";
-import { loadMigrations, prepareDatabase, type RunningDatabase } from "./databases.ts";
+import { loadMigrations, prepareDatabase, stopAfterFailure, type RunningDatabase } from "./databases.ts";
 import { EXTRA_WORKER, startExtraWorkers } from "./extra-workers.ts";
 import { parseWait } from "./parse-wait.ts";
 import { prepareShards, type PreparedShards } from "./prepare-shards.ts";
@@ -93,12 +93,7 @@ export async function startRoles(
       stop: () => inTurn([() => together([service, beside], (part) => part?.stop()), () => database.stop()]),
     };
   } catch (error) {
-    return endOfFailed(
-      error,
-      () => database.stop(),
-      (failure) =>
-        options.log.error({ err: failure }, "the database could not be stopped after a failed start"),
-    );
+    return stopAfterFailure(error, database, options.log);
   }
 }
 
