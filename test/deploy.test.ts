@@ -155,7 +155,7 @@ describe("the systemd unit", () => {
     // systemd looks whether the program is there.
     await writeFile(
       unit,
-      read("systemd/postern.service").replace("/opt/postern/current/bin/postern", process.execPath),
+      read("systemd/postern.service").replace("/opt/postern/current/bin/postern", `"${process.execPath}"`),
     );
     assert.deepEqual(systemd.tool(["verify", "--man=no", unit]), { status: 0, output: "" });
     const security = systemd.tool(["security", "--offline=yes", "--threshold=20", "--no-pager", unit]);

@@ -28,7 +28,7 @@ async function blockersOfRun(
   runner = join(checkout, "tools", "suite", "runner.ts"),
   options: string[] = [],
 ): Promise<string[]> {
-  const command = `${process.execPath} ${runner}`;
+  const command = `"${process.execPath}" "${runner}"`;
   const args = [join(copy, "validate.py"), "--runner", command, ...options];
   const { status, output } = await run(suitePython(), args);
   assert.equal(status, 1, output);

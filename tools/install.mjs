@@ -41,7 +41,8 @@ if (hasPortal) {
 
 async function npmCi({ folder, isWhole }) {
   // No dependency needs its install script; not running any is the safer default.
-  const options = ["--no-audit", "--no-fund", "--loglevel=error", ...(isWhole ? [] : ["--omit=dev"])];
+  // Said either way: NODE_ENV=production leaves them out.
+  const options = ["--no-audit", "--no-fund", "--loglevel=error", isWhole ? "--include=dev" : "--omit=dev"];
   const result = spawn("npm", ["ci", "--ignore-scripts", ...options], { cwd: folder, stdio: "inherit" });
   const [status] = await once(result, "close");
   return status;

@@ -109,7 +109,9 @@ function byPath(one: Entry, other: Entry): number {
 function runVite(options: readonly string[], stdio: "pipe" | "inherit"): void {
   const program = join(folder, "node_modules", "vite", "bin", "vite.js");
   const args = [program, "build", "--logLevel", stdio === "pipe" ? "warn" : "info", ...options];
-  const run = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8", stdio });
+  // A developer's shell may set NODE_ENV, and Vite would make the portal for it.
+  const env = { ...process.env, NODE_ENV: "production" };
+  const run = spawnSync(process.execPath, args, { cwd: folder, env, encoding: "utf8", stdio });
   if (run.status !== 0)
     throw new Error(`The portal cannot be built:\n${run.stdout ?? ""}${run.stderr ?? ""}`);
 }

@@ -21,6 +21,7 @@ import { prepareChromium } from "../portal/test/support/chromium.ts";
 import { buildProgram } from "./build.ts";
 import { runChecks } from "./check.ts";
 import { runFiles } from "./run-files.ts";
+import { forgetShellsOwn } from "./shells-own.ts";
 import { preparePython } from "./suite/python.ts";
 
 const root = dirname(import.meta.dirname);
@@ -151,7 +152,6 @@ function placeOf(file: string): number {
 
 /** For this process, and so for the test files and their programs. */
 function setEnvironment(given: NodeJS.ProcessEnv): void {
-  // What a developer's shell may set for other programs: PYTHONUNBUFFERED once hid a reference that never flushed.
-  for (const name of Object.keys(process.env)) if (/^(PYTHON|PG|AWS_)/.test(name)) delete process.env[name];
+  forgetShellsOwn(process.env);
   Object.assign(process.env, given);
 }

@@ -66,6 +66,8 @@ describePortal(
       await inspect("endpoint-lengthy-delete");
       await page.getByRole("button", { name: "Delete endpoint" }).click();
       await page.getByText(/the-end was deleted$/).waitFor();
+      // The notice outlives the page of the endpoint, and may be there before the list is.
+      await page.getByRole("heading", { level: 1, name: "Endpoints" }).waitFor();
       await inspect();
     });
 

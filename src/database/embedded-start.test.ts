@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
+import { nodeScript } from "../../test/support/node-script.ts";
 import { readState, startServer } from "./embedded-cluster.ts";
 import { isServerOf } from "./embedded-process.ts";
 
@@ -61,21 +62,21 @@ const tries = () => join(dirname(cluster), "tries");
 const triesMade = async () => (await readFile(tries(), "utf8")).length;
 
 /** Says that it is ready, as PostgreSQL does, and runs. */
-const SERVER = `#!${process.execPath}
+const SERVER = nodeScript(`
   const cluster = process.argv[3];
   console.log("it starts");
   const lines = [process.pid, cluster, "1769853600", "5999", "", "127.0.0.1", "  1 2", "ready   ", ""];
   require("node:fs").writeFileSync(cluster + "/postmaster.pid", lines.join("\\n"));
-  setInterval(() => undefined, 1000);`;
+  setInterval(() => undefined, 1000);`);
 /** Says fifty times how far it is, and then as above. */
 const RECOVERING_SERVER = SERVER.replace(
   'console.log("it starts");',
   "for (let n = 0; n < 50; n++) { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10); console.log(n); }",
 );
 /** Runs, and has not written its file yet. */
-const NAMELESS_SERVER = `#!${process.execPath}
+const NAMELESS_SERVER = nodeScript(`
   console.log(process.pid);
-  setInterval(() => undefined, 1000);`;
+  setInterval(() => undefined, 1000);`);
 const SESSIONS_RUN = 'echo "FATAL: pre-existing shared memory block (key 1, ID 2) is still in use"; exit 1';
 
 function runs(pid: number): boolean {

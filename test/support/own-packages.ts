@@ -29,7 +29,7 @@ export async function installOwnPackages(
     if ([hash, wanted].includes(await readFile(stamp, "utf8").catch(() => ""))) return;
     announce();
     const options = { cwd: folder, encoding: "utf8" } as const;
-    const args = ["--no-audit", "--loglevel=error", ...(omitsDev ? ["--omit=dev"] : [])];
+    const args = ["--no-audit", "--loglevel=error", omitsDev ? "--omit=dev" : "--include=dev"];
     const result = spawnSync("npm", ["ci", "--ignore-scripts", ...args], options);
     assert.equal(result.status, 0, `npm ci failed in ${folder}: ${result.stderr}`);
     await writeFile(stamp, wanted);

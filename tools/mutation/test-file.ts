@@ -1,7 +1,6 @@
 /** One test file in a process of its own, stopped with all its children at the first failure or when its time is over. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 
 export type FileResult =
   | { kind: "passed"; tookMs: number; longestTestMs: number }
@@ -9,7 +8,7 @@ export type FileResult =
   | { kind: "failed"; tookMs: number; why: string; isLate: boolean }
   | { kind: "overdue"; tookMs: number };
 
-const HOOK = join(import.meta.dirname, "hook.mjs");
+const HOOK = import.meta.resolve("./hook.mjs");
 const FAILED_TEST = /^ *not ok \d+ - (.*)$/m;
 const LATE = /in vain for|timed? ?out|time limit|no end after/i;
 // Enough for the hooks that follow a failed test to take down what they started.

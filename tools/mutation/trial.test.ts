@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { MUTATION, mutationSettings } from "../../test/support/mutation.ts";
+import { nodeScript } from "../../test/support/node-script.ts";
 import { BUNDLED_PROGRAM } from "../../test/support/program.ts";
 import { UnnoticedBlocks } from "./blocks.ts";
 import { chooseFiles } from "./choice.ts";
@@ -65,7 +66,7 @@ describe("what a test file reaches", () => {
   });
 
   it("includes a program that is killed", async (test) => {
-    const program = `#!${process.execPath}\n${REACH} reach(3); process.kill(process.pid, "SIGKILL");`;
+    const program = nodeScript(`${REACH} reach(3); process.kill(process.pid, "SIGKILL");`);
     const text = `import { runProgram } from ${JSON.stringify(join(ROOT, "test/support/program.ts"))};
       await runProgram([], {});`;
     const files = { "one.test.mjs": text, "program.mjs": program };
