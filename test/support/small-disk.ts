@@ -11,7 +11,7 @@ const BLOCK = Buffer.alloc(64 * 1024);
 
 export type SmallDisk = {
   folder: string;
-  /** Leaves no room on it. */
+  /** Leaves no room on it, also where it was filled before. */
   fill(): Promise<void>;
   /** Gives back what {@link SmallDisk.fill} took. */
   free(): Promise<void>;
@@ -44,7 +44,7 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | nul
   return {
     folder,
     async fill() {
-      const file = await open(filler, "w");
+      const file = await open(filler, "a");
       try {
         for (;;) await file.write(BLOCK);
       } catch (error) {
