@@ -109,7 +109,7 @@ describe("the built program", () => {
     assert.equal(code, 1);
     assert.match(
       errors,
-      /^postern:\n {2}\S+\/alone\/migrations is missing\.\n {2}It is part of the program: .*\n$/,
+      /^postern:\n {2}.+\/alone\/migrations is missing\.\n {2}It is part of the program: .*\n$/,
     );
   });
 

@@ -19,6 +19,8 @@ import { makeSecretBox } from "../src/shared/secret-box.ts";
 import { ndjsonRows, unpack } from "./support/exports.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, SOURCES, startProgram, type Program } from "./support/program.ts";
+import { shellWord } from "../src/shared/shell-word.ts";
+import { missingCommands } from "./support/missing-commands.ts";
 import { eventually } from "./support/eventually.ts";
 
 const run = promisify(execFile);
@@ -113,7 +115,7 @@ after(async () => {
   for (const demo of started) await demo.end("SIGKILL");
 });
 
-describe("postern up --demo", () => {
+describe("postern up --demo", { skip: missingCommands("curl") }, () => {
   let database: TestDatabase;
   let dataDir: string;
   let demo: Program;
@@ -232,7 +234,7 @@ describe("postern up --demo", () => {
   });
 });
 
-describe("postern up --demo on a database of its own", () => {
+describe("postern up --demo on a database of its own", { skip: missingCommands("curl") }, () => {
   let dataDir: string;
   let demo: Program;
   let endpoint: { id: string };
@@ -254,7 +256,7 @@ describe("postern up --demo on a database of its own", () => {
       .split("\n")
       .find((text) => text.includes("npm run -s postern"));
     const archive = join(dataDir, "log.zip");
-    const { stdout } = await run("bash", ["-c", line?.replace("log.zip", archive) ?? "false"], {
+    const { stdout } = await run("bash", ["-c", line?.replace("log.zip", shellWord(archive)) ?? "false"], {
       env: { PATH: process.env["PATH"] },
     });
     assert.match(stdout, /^\d+ deliveries in \d+ bytes/);
@@ -287,7 +289,7 @@ describe("postern up --demo on a database of its own", () => {
   });
 });
 
-describe("postern up --demo with something of its operator's", () => {
+describe("postern up --demo with something of its operator's", { skip: missingCommands("curl") }, () => {
   let database: TestDatabase;
   let dataDir: string;
   beforeEach(async () => {

@@ -15,7 +15,7 @@ import type { Environment } from "../src/config.ts";
 import { runProgram, sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { PRODUCER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
-import { mountSmallDisk, type SmallDisk } from "./support/small-disk.ts";
+import { mountSmallDisk } from "./support/small-disk.ts";
 import { temporaryPath } from "./support/temporary.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
@@ -78,15 +78,6 @@ describe(
         });
       });
       assert.equal((await of.call("GET", "/health", { as: null })).status, 200);
-    }
-
-    /** Again and again, since a crash can give back room in which the server comes up. */
-    async function endServerUntil(isSo: () => Promise<boolean>): Promise<void> {
-      await eventually(async () => {
-        // It does not run, most of the time.
-        await endServer(small()).catch(() => undefined);
-        return isSo();
-      });
     }
 
     /** What it finds wrong with them, from a machine whose own disk has room. */
@@ -156,12 +147,21 @@ function triesIn(log: string): number {
   return log.split("starting PostgreSQL").length - 1;
 }
 
+/** Again and again, since a crash can give back room in which the server comes up. */
+async function endServerUntil(isSo: () => Promise<boolean>): Promise<void> {
+  await eventually(async () => {
+    // It does not run, most of the time.
+    await endServer().catch(() => undefined);
+    return isSo();
+  });
+}
+
 /** Fills the disk, and uses up the space that the server has reserved for its log, at which it ends. */
-async function endServer(disk: SmallDisk): Promise<void> {
+async function endServer(): Promise<void> {
   const client = new Client(await readLogin());
   client.on("error", () => undefined);
   await client.connect();
-  await disk.fill();
+  await small().fill();
   await assert.rejects(async () => {
     for (;;) await client.query("SELECT pg_logical_emit_message(true, 'x', repeat('x', 1000000))");
   });

@@ -11,6 +11,7 @@ import { blocksOf, commandsOf, folderOfCommand, runShell } from "./support/how-t
 import { runProgram, runUnread, startTask } from "./support/program.ts";
 import { clientOf } from "./support/pull.ts";
 import { MEMBER, OWNER } from "./support/calls.ts";
+import { missingCommands } from "./support/missing-commands.ts";
 import { eventually } from "./support/eventually.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { freePort } from "./support/free-port.ts";
@@ -199,7 +200,7 @@ describe("postern listen", () => {
 });
 
 describe("docs/how-to/receive-behind-a-firewall.md", () => {
-  it("makes an endpoint, fetches and acknowledges", async () => {
+  it("makes an endpoint, fetches and acknowledges", { skip: missingCommands("curl") }, async () => {
     const [create, fetching, acknowledge, ...others] = await commandsOf("receive-behind-a-firewall.md");
     assert.equal(others.length, 0);
     const variables = { POSTERN: service.url, TOKEN: await service.token(OWNER) };

@@ -10,6 +10,7 @@ import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { accepts, freePort } from "./support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { missingCommands } from "./support/missing-commands.ts";
 import { eventually } from "./support/eventually.ts";
 
 const run = promisify(execFile);
@@ -52,31 +53,6 @@ let port: number;
 /** Where the demonstration is, which takes any free port here. */
 let api: string;
 
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "postern-readme-"));
-  await chmod(folder, 0o711);
-  database = await createTestDatabase();
-  port = await freePort();
-  await run("bash", ["-c", lineOf("openssl req ")], { cwd: folder });
-  // What npm start installs first is there already, or this test would not run. Where /bin/sh replaces itself by the
-  // program, as bash does, npm hands a Ctrl-C on to Postern, which has it from the terminal too.
-  const options = `--prefix "${root}" --ignore-scripts --script-shell=bash`;
-  const start = lineOf("OUTBOUND_ALLOWED_CIDRS=").replace("npm start", `exec npm ${options} start`);
-  const env = { PORT: "0", DATA_DIR: join(folder, "data"), DATABASE_URL: database.url };
-  demo = open(start, env);
-  receiver = open(`exec ${lineOf("node -e ").replace("9443", String(port))}`);
-  api = await eventually(async () => {
-    assert.equal(demo.child.exitCode, null, demo.output() + demo.errors());
-    return /^ {2}API +(http:\S+)[^]*^Ctrl-C /m.exec(demo.output())?.[1];
-  });
-  await eventually(() => accepts(port));
-});
-after(async () => {
-  for (const terminal of terminals) signal(terminal, "SIGKILL");
-  await database.drop();
-  await rm(folder, { recursive: true, force: true });
-});
-
 /** In a terminal with the tokens of the demonstration. */
 async function paste(line: string, input = ""): Promise<string> {
   const pasting = run("bash", ["-c", `. data/demo.env && ${line}`], { cwd: folder });
@@ -92,7 +68,32 @@ function callLine(path: string): string {
 /** How many of the example's events have come to the receiver. */
 const arrived = () => [...receiver.output().matchAll(/"event":"invoice\.paid"[^]*?"inv_1"/g)].length;
 
-describe("the README", () => {
+describe("the README", { skip: missingCommands("curl", "openssl") }, () => {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "postern-readme-"));
+    await chmod(folder, 0o711);
+    database = await createTestDatabase();
+    port = await freePort();
+    await run("bash", ["-c", lineOf("openssl req ")], { cwd: folder });
+    // What npm start installs first is there already, or this test would not run. Where /bin/sh replaces itself by the
+    // program, as bash does, npm hands a Ctrl-C on to Postern, which has it from the terminal too.
+    const options = `--prefix "${root}" --ignore-scripts --script-shell=bash`;
+    const start = lineOf("OUTBOUND_ALLOWED_CIDRS=").replace("npm start", `exec npm ${options} start`);
+    const env = { PORT: "0", DATA_DIR: join(folder, "data"), DATABASE_URL: database.url };
+    demo = open(start, env);
+    receiver = open(`exec ${lineOf("node -e ").replace("9443", String(port))}`);
+    api = await eventually(async () => {
+      assert.equal(demo.child.exitCode, null, demo.output() + demo.errors());
+      return /^ {2}API +(http:\S+)[^]*^Ctrl-C /m.exec(demo.output())?.[1];
+    });
+    await eventually(() => accepts(port));
+  });
+  after(async () => {
+    for (const terminal of terminals) signal(terminal, "SIGKILL");
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
   it("leads to a receiver of one's own on this machine, over TLS that Postern trusts", async () => {
     const example = "https://127.0.0.1:8443/webhooks";
     const register = callLine("webhooks");

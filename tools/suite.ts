@@ -17,6 +17,7 @@ import { spawnSync } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { shellWord } from "../src/shared/shell-word.ts";
 import { discardEvidence, EVIDENCE_FILE, writeBlockedEvidence } from "./suite/blocked-evidence.ts";
 import { compareImplementations } from "./suite/differential/differential.ts";
 import { ReferenceProcess } from "./suite/differential/reference.ts";
@@ -110,16 +111,11 @@ async function runDifferential(python: string, { suite, count, seed, families }:
 /** Runs the suite's validator, which asks production again and writes the evidence; gives its status. */
 function validate(python: string, suite: string): number {
   console.log("\nValidator (Python)");
-  const runner = [process.execPath, join(checkout, "tools", "suite", "runner.ts")].map(quote).join(" ");
+  const runner = [process.execPath, join(checkout, "tools", "suite", "runner.ts")].map(shellWord).join(" ");
   const args = [join(suite, "validate.py"), "--runner", runner, "--with-result"];
   const { status } = spawnSync(python, args, { stdio: "inherit" });
   // Ended by a signal: it removed the older evidence at its start, and wrote none.
   return status ?? EXIT.error;
-}
-
-/** One word of a command line. */
-function quote(word: string): string {
-  return /^[A-Za-z0-9_./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 }
 
 async function main(): Promise<number> {

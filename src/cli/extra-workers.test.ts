@@ -15,7 +15,7 @@ afterEach(() => {
 /** What one is started with, of these settings. */
 async function environmentOf(env: Environment): Promise<Record<string, string>> {
   const [program, out] = [temporaryPath("worker"), temporaryPath("environment")];
-  writeFileSync(program, `#!/bin/sh\nenv > ${out}.part && mv ${out}.part ${out}\n`, { mode: 0o755 });
+  writeFileSync(program, `#!/bin/sh\nenv > "${out}.part" && mv "${out}.part" "${out}"\n`, { mode: 0o755 });
   process.execPath = program;
   const { log } = makeKeptLog();
   const workers = startExtraWorkers(1, { env, databaseUrl: "postgres://embedded", log });

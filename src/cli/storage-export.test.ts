@@ -140,10 +140,10 @@ describe("postern storage export", () => {
       );
       const nowhere = await api.run([...command, "--output", join(folder, "none", "log.zip")], []);
       assert.deepEqual([nowhere.code, nowhere.asked], [1, []]);
-      assert.match(nowhere.errors, /--output \S+: the folder \S+none does not exist, or is not writable/);
+      assert.match(nowhere.errors, /--output .+: the folder .+none does not exist, or is not writable/);
       const aFolder = await api.run([...command, "--output", folder], []);
       assert.deepEqual([aFolder.code, aFolder.asked], [1, []]);
-      assert.match(aFolder.errors, /--output \S+ is a folder: add the archive's name, as in \S+log\.zip/);
+      assert.match(aFolder.errors, /--output .+ is a folder: add the archive's name, as in .+log\.zip/);
     } finally {
       files.close();
       await rm(folder, { recursive: true });

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
+import { missingCommands } from "../../test/support/missing-commands.ts";
 import { isRunning, isServerOf, ownMark, parseMark } from "./embedded-process.ts";
 
 const CLUSTER = "/a cluster/data";
@@ -26,7 +27,9 @@ after(() => [server, neighbour].forEach((one) => one.kill()));
 const skip = process.platform === "linux" ? false : "needs /proc";
 
 for (const platform of ["linux", "darwin"] as const) {
-  describe(`a process as ${platform === "linux" ? "/proc" : "ps"} shows it`, { skip }, () => {
+  const source = platform === "linux" ? "/proc" : "ps";
+  const isHidden = skip || (source === "ps" && missingCommands("ps"));
+  describe(`a process as ${source} shows it`, { skip: isHidden }, () => {
     // Linux has ps too.
     before(() => Object.defineProperty(process, "platform", { value: platform }));
     after(() => Object.defineProperty(process, "platform", { value: "linux" }));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { nodeScript } from "../../test/support/node-script.ts";
+import { childrenOf, processOf } from "../../test/support/processes.ts";
 import { readState, startServer } from "./embedded-cluster.ts";
 import { isServerOf } from "./embedded-process.ts";
 
@@ -53,8 +54,8 @@ async function startElsewhere(program: string): Promise<ChildProcess> {
 
 /** Of this process. */
 function watchdogs(): number {
-  const words = execFileSync("ps", ["--ppid", `${process.pid}`, "-o", "args="], { encoding: "utf8" });
-  return words.split("\n").filter((line) => line.includes("read -r pid")).length;
+  return childrenOf(process.pid).filter(({ words }) => words.some((word) => word.includes("read -r pid")))
+    .length;
 }
 
 const shell = (script: string) => `#!/bin/sh\necho >> "${tries()}"\n${script}\n`;
@@ -94,7 +95,7 @@ describe("a server that starts", () => {
     const log = join(dirname(cluster), "server.log");
     assert.equal(readFileSync(log, "utf8"), "it starts\n");
     assert.equal((await stat(log)).mode & 0o777, 0o600);
-    assert.equal(Number(execFileSync("ps", ["-p", String(child.pid), "-o", "pgid="])), child.pid);
+    assert.equal(processOf(child.pid ?? 0)?.group, child.pid);
     await rm(log);
     const ended = once(child, "exit");
     child.kill("SIGKILL");

@@ -14,6 +14,7 @@ import { sealSigningSecret } from "../endpoints/signing-secret.ts";
 import { loadCatalog } from "../events/catalog.ts";
 import { newEndpointId, parseTenantId } from "../shared/id.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
+import { shellWord } from "../shared/shell-word.ts";
 import { startDemo, type Demo } from "./demo.ts";
 
 const HOUR_S = 3600;
@@ -94,7 +95,7 @@ describe("the tokens of the demonstration", () => {
     const of = await start({ SESSION_ISSUER: "me", SESSION_AUDIENCE: "postern" });
     const { text, variables } = await welcome(of, "postgres://of/it");
     assert.ok(text.includes(`/portal#code=${of.portalCode.code}\n`));
-    assert.ok(text.includes(`DATA_DIR='${dataDir}' npm run`));
+    assert.ok(text.includes(`DATA_DIR=${shellWord(dataDir)} npm run`));
     assert.deepEqual(Object.keys(variables), ["USER_TOKEN", "SERVICE_TOKEN", "DATABASE_URL"]);
     assert.equal(variables["DATABASE_URL"], "postgres://of/it");
     const key = new TextEncoder().encode(of.env["SESSION_JWT_SECRET"]);

@@ -106,9 +106,15 @@ describe("what the demonstration prints", () => {
   });
 
   it("says that the receiver has another port, and names a folder that is not the usual one, blanks and all", () => {
-    const text = welcomeText({ ...AT, receiver: { ...AT.receiver, isMoved: true }, dataDir: "/my data" });
+    const text = welcomeText({
+      ...AT,
+      receiver: { ...AT.receiver, isMoved: true },
+      dataDir: "/my data",
+      envFile: "/my data/demo.env",
+    });
     assert.match(text, /usual port is taken by another program/);
     assert.ok(lineOf(text, "storage export").startsWith("DATA_DIR='/my data' npm run "));
+    assert.ok(text.includes("\n. '/my data/demo.env'\n"));
   });
 
   it("quotes an event's data for the shell and for SQL: a history's !, quotes and backslashes", () => {

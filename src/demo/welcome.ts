@@ -1,6 +1,7 @@
 import { serviceEvents } from "../events/built-in-catalog.ts";
 import type { Catalog } from "../events/catalog.ts";
 import type { CatalogEntry } from "../events/catalog-entry.ts";
+import { shellWord } from "../shared/shell-word.ts";
 import { groupOf } from "./week.ts";
 
 const MOVED = `
@@ -82,7 +83,7 @@ export function welcomeText(at: Welcome): string {
   const { type, pattern, data } = at.sample;
   const endpoint = JSON.stringify({ url: at.receiver.url, events: [pattern] });
   const [event, sqlData] = [quotable({ type, data }), doubleQuotable(quotable(data))];
-  const folder = at.dataDir === null ? "" : `DATA_DIR='${at.dataDir}' `;
+  const folder = at.dataDir === null ? "" : `DATA_DIR=${shellWord(at.dataDir)} `;
   return `
 ${addresses(at)}
 Four endpoints have a week of history, and get an event every three seconds.
@@ -91,7 +92,7 @@ Try it in another terminal. Each of these is one line to paste.
 
 First, the tokens:
 
-. ${at.envFile}
+. ${shellWord(at.envFile)}
 
 1. Create an endpoint that leads to the demonstration receiver:
 

@@ -5,7 +5,7 @@
  * of a cloud, and the test plays its part.
  */
 import assert from "node:assert/strict";
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readlinkSync } from "node:fs";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
@@ -23,6 +23,7 @@ import { installPostgres15 } from "./postgres-15.ts";
 import { OLDEST, SERVER } from "./postgres.ts";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
+import { childrenOf } from "./processes.ts";
 
 const POSTGRES_15 = join(import.meta.dirname, "..", "postgres-15");
 const USER = "postern";
@@ -183,7 +184,7 @@ export class Server {
     const gone = once(child, "exit");
     if (child.exitCode !== null) return;
     const pid = this.pid;
-    const children = childrenOf(pid);
+    const children = childrenOf(pid).map((child) => child.pid);
     for (const one of [pid, ...children]) signalProcess(one, "SIGKILL");
     await gone;
   }
@@ -192,12 +193,12 @@ export class Server {
   pause(): void {
     const pid = this.pid;
     signalProcess(pid, "SIGSTOP");
-    for (const child of childrenOf(pid)) signalProcess(child, "SIGSTOP");
+    for (const child of childrenOf(pid)) signalProcess(child.pid, "SIGSTOP");
   }
 
   resume(): void {
     const pid = this.pid;
-    for (const child of [...childrenOf(pid), pid]) signalProcess(child, "SIGCONT");
+    for (const child of [...childrenOf(pid), { pid }]) signalProcess(child.pid, "SIGCONT");
   }
 
   async sql(text: string, database = USER): Promise<Record<string, unknown>[]> {
@@ -262,13 +263,6 @@ async function copyFolder(from: string, to: string): Promise<void> {
     // Files come and go while a server runs; what matters of them is in its log.
     else await copyFile(source, target).catch(ignoreGone);
   }
-}
-
-function childrenOf(pid: number): number[] {
-  const lines = execFileSync("ps", ["-A", "-o", "ppid=,pid="], { encoding: "utf8" }).split("\n");
-  return lines
-    .map((line) => line.trim().split(/ +/).map(Number))
-    .flatMap(([parent, child]) => (parent === pid && child !== undefined ? [child] : []));
 }
 
 function signalProcess(pid: number, signal: NodeJS.Signals): void {

@@ -306,11 +306,13 @@ describe("a folder as a bucket, on disk", () => {
 
   it("says that it cannot tell, instead of not found, where the file cannot be opened", async () => {
     const { key, versionId } = await put("unreadable");
-    // A socket is what root can't open either. Bound elsewhere, because its path must be short.
-    const socket = join(served.root, "socket");
-    const server = createServer().listen(socket);
+    // A socket is what root can't open either. Bound from within the folder, because its path must be short.
+    const former = process.cwd();
+    process.chdir(served.root);
+    const server = createServer().listen("socket");
+    process.chdir(former);
     await once(server, "listening");
-    await rename(socket, served.placeOf(key));
+    await rename(join(served.root, "socket"), served.placeOf(key));
     server.close();
     const request = { bucket: bucket.name, key, version_id: versionId };
     await assert.rejects(bucket.head(request), { name: "StoreUnavailableError" });

@@ -1,0 +1,30 @@
+/** Other processes of this machine, as Linux shows them in /proc. */
+import { readdirSync, readFileSync } from "node:fs";
+
+type Shown = {
+  pid: number;
+  parent: number;
+  group: number;
+  /** Its program and arguments. */
+  words: string[];
+};
+
+export function childrenOf(pid: number): Shown[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => processOf(Number(name)) ?? [])
+    .filter(({ parent }) => parent === pid);
+}
+
+/** Undefined where it has ended. */
+export function processOf(pid: number): Shown | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The program's name stands in parentheses and may hold some.
+    const [, parent, group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return { pid, parent: Number(parent), group: Number(group), words };
+  } catch {
+    return undefined;
+  }
+}
