@@ -207,6 +207,39 @@ describe("a change of keys", () => {
   });
 });
 
+/** By somebody whose work takes longer than all rounds without a pause. */
+async function whileLocked<T>({ endpointId }: EndpointKey, work: () => Promise<T>): Promise<T> {
+  const client = await database.pool.connect();
+  await client.query("BEGIN");
+  await client.query("SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE", [endpointId]);
+  const held = client.query("SELECT pg_sleep(1)").then(() => client.query("COMMIT"));
+  try {
+    return await work();
+  } finally {
+    await held;
+    client.release();
+  }
+}
+
+describe("an endpoint that is locked for a second", () => {
+  it("gets the new key", async () => {
+    const locked = await create(oldBox);
+    const { endpoints, failures } = await whileLocked(locked, () =>
+      changeKeys(database.pool, ring, () => undefined),
+    );
+    assert.deepEqual([endpoints, failures], [1, []]);
+    assert.deepEqual(await secretsUnder(newBox, locked), ALL);
+  });
+
+  it("gives up the lost one", async () => {
+    const locked = await create(lostBox);
+    const told: EndpointKey[] = [];
+    const forgetting = () => forgetKey(database.pool, idOf(lostBox), (key) => told.push(key));
+    assert.equal(await whileLocked(locked, forgetting), 0);
+    assert.deepEqual(told, [locked]);
+  });
+});
+
 describe("a lost key that is given up", () => {
   /** The value that signed before it, too, if it may be signed with still. */
   const former = `UPDATE postern.endpoints SET previous_secret = $2,
