@@ -96,6 +96,35 @@ it("says every 30 seconds who keeps a day from being dropped, counts it, and dro
   ]);
 });
 
+it("says of both tables who keeps their days, where somebody reads both", async (test) => {
+  const reader = await database.pool.connect();
+  test.after(() => reader.release(true));
+  await reader.query("BEGIN; SET LOCAL application_name = 'a long report'");
+  await reader.query("SELECT FROM postern.deliveries, postern.events");
+  let counted = 0;
+  await drop({
+    async wait() {
+      counted = await blocked();
+      await reader.query("COMMIT");
+    },
+  });
+  const holders = ["deliveries: process N (a long report)", "events: process N (a long report)"];
+  assert.deepEqual([counted, told.slice(0, 2)], [2, holders]);
+});
+
+it("takes a day for kept also where its lock is seen at nobody", async (test) => {
+  const holder = await database.pool.connect();
+  test.after(() => holder.release(true));
+  // Locks the index alone: neither the day nor its parent.
+  await holder.query(
+    `BEGIN; DO $$ BEGIN EXECUTE (SELECT format('ALTER INDEX postern.%I SET (fillfactor = 90)', indexname)
+      FROM pg_indexes WHERE schemaname = 'postern' AND tablename ~ '^events_[0-9]{8}$' ORDER BY 1 LIMIT 1); END $$`,
+  );
+  await drop({ wait: async () => void (await holder.query("ROLLBACK")) });
+  const gone = ["deliveries: dropped", "deliveries: dropped"];
+  assert.deepEqual(told, [...gone, "events: nobody any more", "events: dropped", "events: dropped"]);
+});
+
 it("drops nothing once it is to stop", async () => {
   await drop({ signal: AbortSignal.abort() });
   assert.deepEqual(told, []);
