@@ -183,6 +183,25 @@ describe("every function of the schema", () => {
       [],
     );
   });
+
+  // Many of them see every tenant: the role that calls them is the one thing that keeps a tenant from it.
+  it("may be called by the roles that need it alone", async () => {
+    const { rows } = await database.pool.query<{ role: string; names: string }>(
+      `SELECT acl.grantee::regrole::text AS role, string_agg(p.proname, ' ' ORDER BY p.proname COLLATE "C") AS names
+        FROM pg_proc p, aclexplode(p.proacl) acl
+        WHERE p.pronamespace = 'postern'::regnamespace AND acl.grantee <> p.proowner GROUP BY 1 ORDER BY 1`,
+    );
+    assert.deepEqual(Object.fromEntries(rows.map(({ role, names }) => [role, names])), {
+      postern_producer: "publish publish_versions",
+      postern_publisher:
+        "content_fingerprint count_tenant_rows list_tenants lives_here lock_holds require_here uuid_v7 versions_fingerprint",
+      postern_tenant: "body_of_version current_tenant is_erasing require_here uuid_v7",
+      postern_worker:
+        "attach_staged body_of_version content_fingerprint copy_staged_rows drop_old_partitions " +
+        "drop_past_partitions ensure_partitions erase_tenant_rows forget_deleted_endpoints forget_header_sets " +
+        "forget_old_audit forget_old_storage is_erasing lowest_id_at stage_partitions uuid_v7 versions_fingerprint",
+    });
+  });
 });
 
 describe("every role", () => {
