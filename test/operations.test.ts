@@ -8,7 +8,7 @@ import { builtInCatalog } from "../src/events/built-in-catalog.ts";
 import { MEMBER, PRODUCER } from "./support/calls.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { createTestDatabase } from "./support/postgres.ts";
-import { assertRefused, REFUSED, UNKNOWN_ID } from "./support/webhooks.ts";
+import { assertRefused, REFUSED, UNKNOWN_ID, webhooksOf } from "./support/webhooks.ts";
 
 const OPENAPI = join(import.meta.dirname, "..", "docs", "openapi.json");
 const METRICS_TOKEN = "a metrics token";
@@ -254,6 +254,16 @@ describe("a base path", () => {
       const response = await fetch(`${origin}${path}`);
       assert.deepEqual([response.status, await response.json()], [404, { error: "Not found" }]);
     }
+  });
+
+  it("begins the addresses that an answer gives", async () => {
+    const { endpoint } = await webhooksOf(mounted).create();
+    const hit = { kind: "endpoint", href: `/postern/api/webhooks/${endpoint.id}` };
+    assert.deepEqual((await mounted.call("GET", `/api/search?q=${endpoint.id}`)).body, [hit]);
+    // A second entry, so that the first one's page has a next one.
+    await webhooksOf(mounted).remove(endpoint.id);
+    const { headers } = await mounted.call("GET", "/api/audit?limit=1");
+    assert.match(headers.get("link") ?? "none", /^<\/postern\/api\/audit\?limit=1&before=/);
   });
 });
 
