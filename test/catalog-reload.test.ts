@@ -68,6 +68,12 @@ async function publishedFromSql(type: string): Promise<boolean> {
   }
 }
 
+/** The status of a test of the type, which would be sent to this endpoint. */
+async function tested(endpointId: string, type: string): Promise<number> {
+  const json = { event_type: type, dry_run: true };
+  return (await postern.call("POST", `/api/webhooks/${endpointId}/test`, { json })).status;
+}
+
 async function warnings(): Promise<string[]> {
   const answer = await postern.call("GET", "/ready", { as: null });
   assert.equal(answer.status, 200, answer.text);
@@ -80,6 +86,8 @@ async function isRefused(): Promise<boolean> {
 }
 
 describe("a changed catalog file", () => {
+  let endpointId: string;
+
   it("that was written in place counts for publishing, subscriptions, tests and SQL", async () => {
     assert.equal((await publish("order.sent")).status, 400);
     await writeFile(file, catalogOf("order.placed", "order.sent"));
@@ -87,7 +95,10 @@ describe("a changed catalog file", () => {
     assert.equal((await publish("order.sent")).status, 202);
     assert.equal((await publish("order.sent", { count: "1" })).status, 400);
     const input = { url: "https://hooks.example.com/", events: ["order.sent"] };
-    assert.equal((await postern.call("POST", "/api/webhooks", { json: input })).status, 201);
+    const created = await postern.call("POST", "/api/webhooks", { json: input });
+    assert.equal(created.status, 201);
+    endpointId = z.object({ endpoint: z.object({ id: z.string() }) }).parse(created.body).endpoint.id;
+    assert.equal(await tested(endpointId, "order.sent"), 200);
     await eventually(() => publishedFromSql("order.sent"));
   });
 
@@ -97,6 +108,7 @@ describe("a changed catalog file", () => {
     assert.equal((await publish("order.sent")).status, 400);
     const input = { url: "https://hooks.example.com/", events: ["order.sent"] };
     assert.equal((await postern.call("POST", "/api/webhooks", { json: input })).status, 400);
+    assert.equal(await tested(endpointId, "order.sent"), 400);
     await eventually(async () => !(await publishedFromSql("order.sent")));
     assert.deepEqual(await warnings(), []);
   });
