@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { dirname } from "node:path";
+import * as z from "zod";
 import { runPass } from "../src/storage/upkeep/reconcile-pass.ts";
 import { openArtifacts, type Artifacts } from "./support/artifacts.ts";
 import { runHere } from "./support/command.ts";
@@ -121,6 +122,18 @@ describe("postern storage doctor", () => {
     assert.equal(objects.length, 1);
   });
 
+  it("says the same to a program, as JSON", async () => {
+    await artifacts.store("available");
+    const { code, printed } = await runHere(["storage", "doctor", "--json"], artifacts.env);
+    assert.equal(code, 0, printed);
+    const findings = z.array(z.record(z.string(), z.string())).parse(JSON.parse(printed));
+    assert.deepEqual(
+      findings.map(({ check, status }) => [check, status]),
+      ["object store", "owner mark", "round trip", "artifacts", "reconciling"].map((check) => [check, "ok"]),
+    );
+    assert.equal(findings[3]?.["detail"], "1 available");
+  });
+
   it("fails where artifacts are not in its folder, and warns of those in another bucket", async () => {
     const lost = await artifacts.store("available");
     await artifacts.store("available");
@@ -169,5 +182,19 @@ describe("postern storage doctor", () => {
     const { code, output } = await runProgram(["storage", "doctor"], artifacts.env);
     assert.equal(code, 1, output);
     assert.match(output, /^fail {2}reconciling: stopped since .*more than 20 artifacts\n.*--acknowledge/m);
+  });
+});
+
+describe("postern storage own", () => {
+  it("says whose the bucket is, as a line and as JSON, and whose it was", async () => {
+    const plain = await runHere(["storage", "own"], artifacts.env);
+    assert.deepEqual(plain, { ...plain, code: 0, printed: "The bucket artifacts is this installation's.\n" });
+    const bucket = { bucket: "artifacts", trouble: null };
+    const { printed } = await runHere(["storage", "own", "--json"], artifacts.env);
+    assert.deepEqual(JSON.parse(printed), { ...bucket, earlier: null });
+    const taken = await runHere(["storage", "own", "--take-over", "--json"], artifacts.env);
+    const { earlier, ...rest } = z.looseObject({ earlier: z.uuid() }).parse(JSON.parse(taken.printed));
+    assert.deepEqual(rest, bucket);
+    assert.ok(earlier);
   });
 });
