@@ -20,7 +20,7 @@ describe("tlsParameterFault", () => {
 
   it("knows each parameter about TLS of pg and of libpq by a slip of it", () => {
     const known =
-      "channel_binding require_auth ssl_max_protocol_version ssl_min_protocol_version sslcert sslcertmode " +
+      "channel_binding require_auth ssl ssl_max_protocol_version ssl_min_protocol_version sslcert sslcertmode " +
       "sslcompression sslcrl sslcrldir sslkey sslmode sslnegotiation sslpassword sslrootcert sslsni uselibpqcompat";
     for (const name of known.split(" ")) {
       const fault = tlsParameterFault(withQuery(`${name.toUpperCase()}=x`));
