@@ -9,6 +9,7 @@ import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { findRoleTrouble } from "../database/roles.ts";
+import { findPartial } from "../database/whole-schema.ts";
 import { isOfTheServer } from "../database/passing-errors.ts";
 import { ENCODING, findUnfit, isReadOnly, readServer, tryNewPages } from "../database/server-version.ts";
 import { readDatabaseClock } from "../storage/rows/stored-object-store.ts";
@@ -160,6 +161,9 @@ async function inspect(db: Pool, config: Config): Promise<Finding[]> {
   findings.push(...(await checkWrites(db)), ...(await checkDurability(db, config)));
   const trouble = await findRoleTrouble(db);
   if (trouble !== null) findings.push({ check: "roles", status: "fail", ...trouble });
+  const partial = await findPartial(db);
+  // What the roles may not read cannot be checked.
+  if (partial !== null) return [...findings, { check: "schema", status: "fail", ...partial }];
   const pending = await pendingMigrations(db, await loadMigrations());
   if (pending.length > 0) {
     const files = pending.map(({ file }) => file);

@@ -30,6 +30,7 @@ import {
 import type { Db, Pool, PoolClient } from "./pool.ts";
 import { ensureRoles } from "./roles.ts";
 import { requireSupported } from "./server-version.ts";
+import { requireWhole } from "./whole-schema.ts";
 
 // Any number, but the same in every release: processes of two releases exclude each other by it.
 const LOCK_KEY = 7_067_831_001;
@@ -89,6 +90,7 @@ async function applyPending(
   await client.query("SET lock_timeout = 0");
   await ensureRoles(client);
   await createLedger(client);
+  await requireWhole(client);
   const { numbered, newer } = compare(migrations.filter(isNumbered), await readAppliedMigrations(client));
   const functions = compareTexts(migrations.filter(isFunction), await readFunctionTexts(client));
   newer.push(...functions.newer);

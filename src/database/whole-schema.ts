@@ -1,0 +1,52 @@
+/**
+ * Whether the schema is all there. A dump holds the rights of the roles, behind
+ * all else, and not the roles: restored where these are missing, or cut off, it
+ * has every row and every migration, and lets nobody in. Later grants would not
+ * mend it, because the policies are missing too.
+ */
+import { ConfigError } from "../shared/config-error.ts";
+import { readAppliedMigrations } from "./migration-ledger.ts";
+import type { Db } from "./pool.ts";
+
+const FIX =
+  "Drop the database, create an empty one, and restore the whole backup; the roles must be there before " +
+  "(docs/deploy.md, Backup).";
+const GRANTING = "roles_and_row_security";
+const ROLES = ["postern_tenant", "postern_publisher", "postern_worker"];
+
+/** Throws ConfigError where a restore ended half-way, with what to do. */
+export async function requireWhole(db: Db): Promise<void> {
+  const partial = await findPartial(db);
+  if (partial !== null) throw new ConfigError(`${partial.detail}\n${partial.fix}`);
+}
+
+const tell = (found: string) => ({
+  detail: `The schema postern ${found}, as after a restore that ended half-way.`,
+  fix: FIX,
+});
+
+/** What was found, and what to do; null where all is there, or nothing yet. */
+export async function findPartial(db: Db): Promise<{ detail: string; fix: string } | null> {
+  const applied = await readAppliedMigrations(db);
+  if (applied.length === 0)
+    return (await hasTables(db)) ? tell("has tables, and no record of their migrations") : null;
+  if (!applied.some(({ name }) => name === GRANTING)) return null;
+  const roles = await findShutOut(db);
+  return roles.length === 0 ? null : tell(`lets ${roles.join(", ")} do nothing`);
+}
+
+async function hasTables(db: Db): Promise<boolean> {
+  const { rows } = await db.query(/* sql */ `SELECT WHERE to_regclass('postern.dispatches') IS NOT NULL`);
+  return rows.length > 0;
+}
+
+async function findShutOut(db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ role: string }>(
+    /* sql */ `SELECT need.role FROM unnest($1::text[]) WITH ORDINALITY AS need (role, place)
+      LEFT JOIN pg_roles r ON r.rolname = need.role
+      WHERE r.oid IS NULL OR NOT has_schema_privilege(r.oid, 'postern', 'USAGE')
+      ORDER BY need.place`,
+    [ROLES],
+  );
+  return rows.map(({ role }) => role);
+}
