@@ -1,6 +1,6 @@
 /** What can be wrong around the program: each check looks at one thing and says what to do about it. */
 import { randomUUID } from "node:crypto";
-import { access, constants, mkdir, rm, writeFile } from "node:fs/promises";
+import { access, constants, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countKeys } from "../api/key-set.ts";
 import type { Config, SessionSource } from "../config.ts";
@@ -19,6 +19,7 @@ import { countExtraAuthorities } from "../outbound/connect.ts";
 import { makeResolver } from "../outbound/resolver.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { hasCode } from "../shared/error-code.ts";
+import { makeFolders, OPEN } from "../shared/make-folders.ts";
 import { messageOf, reasonOf } from "../shared/message-of.ts";
 import { makeSecretBox } from "../shared/secret-box.ts";
 import { NEEDED_NODE } from "../shared/version.ts";
@@ -58,7 +59,7 @@ export async function checkDataDir(dataDir: string): Promise<Finding> {
   const check = "data folder";
   const probe = join(dataDir, `.doctor-${randomUUID()}`);
   try {
-    await mkdir(dataDir, { recursive: true });
+    await makeFolders(dataDir, OPEN);
     // An empty file would still find room on a full disk.
     await writeFile(probe, PROBE, { flag: "wx" });
     return { check, status: "ok", detail: `${dataDir} can be written` };

@@ -240,6 +240,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /^Free space on that disk/,
   ],
   [
+    "a file of another user",
+    fault("EACCES", "EACCES: permission denied, open 'x'", "open"),
+    /^A file or folder cannot be opened or written: EACCES: permission denied, open 'x'\.$/,
+    /^Let the user that runs Postern do so there, .* set DATA_DIR to another folder\.$/,
+  ],
+  [
     "a database without memory",
     fault("53200", "out of shared memory"),
     /is out of memory: out of shared memory/,
@@ -335,8 +341,8 @@ describe("describeMistake", () => {
 
   it("leaves a fault of the program to be printed whole", () => {
     assert.equal(describeMistake(new TypeError("x is not a function")), null);
-    // Of a file, and no port's.
-    assert.equal(describeMistake(fault("EACCES", "EACCES: permission denied, open 'x'", "open")), null);
+    // Of a process, and neither a file's nor a port's.
+    assert.equal(describeMistake(fault("EPERM", "kill EPERM", "kill")), null);
     assert.equal(describeMistake(fault("EADDRINUSE", "bind EADDRINUSE", "")), null);
   });
 });

@@ -49,6 +49,22 @@ const NO_TLS = "There was an error establishing an SSL connection";
 
 // PostgreSQL's, once it knows who connects to which database.
 const OPENING = "CheckMyDatabase";
+const UNWRITABLE = new Set(["EACCES", "EPERM", "EROFS"]);
+/** Node's calls that make and change files. */
+const OF_FILES = new Set([
+  "open",
+  "mkdir",
+  "mkdtemp",
+  "rename",
+  "link",
+  "unlink",
+  "rm",
+  "rmdir",
+  "chmod",
+  "chown",
+  "copyfile",
+  "cp",
+]);
 /** That refuses a SET ROLE. */
 const SET_ROLE = "call_string_check_hook";
 
@@ -268,6 +284,13 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ code, message }) => [
       `A disk is full: ${(code === "" ? wantOfDisk(message) : null) ?? message}.`,
       "Free space on that disk (of DATA_DIR, or of the file to be written), or enlarge it, and try again.",
+    ],
+  },
+  {
+    is: ({ code, syscall }) => UNWRITABLE.has(code) && OF_FILES.has(syscall),
+    say: ({ message }) => [
+      `A file or folder cannot be opened or written: ${message}.`,
+      "Let the user that runs Postern do so there, or name another place: for Postern's own files set DATA_DIR to another folder.",
     ],
   },
   {

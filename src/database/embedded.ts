@@ -17,12 +17,15 @@
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Client } from "pg";
+import { ConfigError } from "../shared/config-error.ts";
 import { hasCode } from "../shared/error-code.ts";
+import { makeFolders, OPEN } from "../shared/make-folders.ts";
+import { messageOf } from "../shared/message-of.ts";
 import { placeServer, type RootMode } from "./embedded-account.ts";
 import { findBinaries } from "./embedded-binaries.ts";
 import {
@@ -114,13 +117,15 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 
 async function openHome(dataDir: string): Promise<string> {
   try {
-    await mkdir(join(dataDir, "postgres"), { recursive: true });
+    await makeFolders(join(dataDir, "postgres"), OPEN);
     return realpathSync(join(dataDir, "postgres"));
   } catch (error) {
     if (!hasCode(error, "EACCES", "EPERM", "EROFS")) throw error;
-    throw new Error(`The data folder ${dataDir} cannot be written. Set DATA_DIR to one that can.`, {
-      cause: error,
-    });
+    throw new ConfigError(
+      `The data folder ${dataDir} cannot be written: ${messageOf(error)}.\n` +
+        "Let the user that runs Postern write there, or set DATA_DIR to another folder.",
+      { cause: error },
+    );
   }
 }
 

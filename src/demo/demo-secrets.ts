@@ -1,8 +1,9 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { secretFile } from "../database/embedded-files.ts";
 import { hasCode } from "../shared/error-code.ts";
+import { makeFolders, OPEN } from "../shared/make-folders.ts";
 
 const secretsSchema = z.object({ INTEGRATION_ENCRYPTION_KEY: z.string(), SESSION_JWT_SECRET: z.string() });
 
@@ -13,7 +14,7 @@ export type DemoSecrets = z.infer<typeof secretsSchema>;
 
 /** The secrets of the last start, or new ones kept in a file that only its owner can read. */
 export async function keptSecrets(file: string, make: () => DemoSecrets): Promise<DemoSecrets> {
-  await mkdir(dirname(file), { recursive: true });
+  await makeFolders(dirname(file), OPEN);
   return parseSecrets(await secretFile(file, () => JSON.stringify(make(), null, 2)));
 }
 
