@@ -6,6 +6,7 @@ import { makeServer } from "../api/server.ts";
 import { makeSecrets, readConfig } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { endOfFailed, inTurn, together } from "../shared/ending.ts";
+import type { Background } from "../shared/every.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeDatabaseParts } from "./database-parts.ts";
 import { listenAt } from "./listen-at.ts";
@@ -27,38 +28,43 @@ export type Service = {
 const REQUEST_GRACE_MS = 17_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { roles, log } = options;
+  const { config, roles, log } = options;
   const parts = await makeParts(options);
-  const { app, address } = await openServer(options, parts).catch((error: unknown) =>
-    endOfFailed(
-      error,
+  const started: Background[] = [];
+  let app: FastifyInstance | null = null;
+
+  async function stop(): Promise<void> {
+    // A request that never ends, such as a half-sent one, must not keep the worker from its own stop.
+    const cutOff = setTimeout(() => app?.server.closeAllConnections(), REQUEST_GRACE_MS);
+    await inTurn([
+      () => together([{ stop: () => app?.close() }, ...started], (part) => part.stop()),
+      () => clearTimeout(cutOff),
       () => parts.close(),
-      (failure) => log.error({ err: failure }, "not all that a failed start had opened could be closed"),
-    ),
-  );
-  parts.listensOn(Number(new URL(address).port));
-  for (const part of parts.background) part.start();
-  log.info({ address, roles: [...roles] }, "started");
-  return {
-    address,
-    async stop() {
-      // A request that never ends, such as a half-sent one, must not keep the worker from its own stop.
-      const cutOff = setTimeout(() => app.server.closeAllConnections(), REQUEST_GRACE_MS);
-      await inTurn([
-        () => together([{ stop: () => app.close() }, ...parts.background], (part) => part.stop()),
-        () => clearTimeout(cutOff),
-        () => parts.close(),
-      ]);
-      log.info("stopped");
-    },
-  };
+    ]);
+  }
+
+  try {
+    app = await openServer(options, parts);
+    const address = await listenAt(app, config);
+    parts.listensOn(Number(new URL(address).port));
+    for (const part of parts.background) {
+      started.push(part);
+      part.start();
+    }
+    log.info({ address, roles: [...roles] }, "started");
+    return { address, stop: () => stop().then(() => log.info("stopped")) };
+  } catch (error) {
+    return endOfFailed(error, stop, (failure) =>
+      log.error({ err: failure }, "not all that a failed start had opened could be closed"),
+    );
+  }
 }
 
-/** Checks the buckets, and then listens. */
+/** Checks the buckets first. It does not listen yet. */
 async function openServer(
   { config, roles, log, httpLimits }: ServiceOptions,
   parts: Parts,
-): Promise<{ app: FastifyInstance; address: string }> {
+): Promise<FastifyInstance> {
   for (const { bucket, config: own, reconciling } of parts.stores) {
     await requireSafeBucket(bucket, own, log);
     await markOwnBucket(reconciling, log);
@@ -71,7 +77,7 @@ async function openServer(
   });
   // Before anybody waits for an answer.
   releaseStartMemory();
-  return { app, address: await listenAt(app, config) };
+  return app;
 }
 
 /** The parts that compare rows with the bucket, for a command: nothing is started. */
@@ -111,9 +117,11 @@ export async function describeApi(): Promise<unknown> {
     httpLimits: HTTP_LIMITS,
     trustedProxies: [],
   });
-  await app.ready();
-  const document = openApiDocument(app);
-  await app.close();
-  await parts.close();
+  let document: unknown;
+  const describe = async () => {
+    await app.ready();
+    document = openApiDocument(app);
+  };
+  await inTurn([describe, () => app.close(), () => parts.close()]);
   return document;
 }
