@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, statSync } from "node:fs";
 import { cp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,6 +110,15 @@ describe("the embedded database", () => {
     assert.equal(new URL(second.url).port, new URL(first.url).port);
     assert.ok(statSync(serverLog).size < 100_000);
     await second.stop();
+  });
+
+  it("is stopped where it cannot be owned, and the start says why", async () => {
+    const dataDir = makeFolder();
+    const { log } = collect();
+    // In the file's place, which cannot be written then.
+    mkdirSync(join(dataDir, "postgres", "owner"), { recursive: true });
+    await assert.rejects(startEmbeddedPostgres({ dataDir, log }), { code: "EISDIR" });
+    assert.equal(readState(clusterOf(dataDir)), undefined);
   });
 
   it("refuses connections without the password, which only the service's user can read", async () => {

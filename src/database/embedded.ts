@@ -23,6 +23,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Client } from "pg";
 import { ConfigError } from "../shared/config-error.ts";
+import { endOfFailed } from "../shared/ending.ts";
 import { hasCode } from "../shared/error-code.ts";
 import { makeFolders, OPEN } from "../shared/make-folders.ts";
 import { messageOf } from "../shared/message-of.ts";
@@ -103,14 +104,17 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const { child, port } = await startOnFreePort(join(home, "port"), options.port, (port) =>
       startServer(placement, port, options.settings ?? {}),
     );
-    const url = urlOf(login, port);
-    const server = await own({ home, cluster: placement.cluster, url, child });
+    const { cluster } = placement;
+    let stop = () => stopServer(cluster);
     try {
+      const server = await own({ home, cluster, url: urlOf(login, port), child });
+      ({ stop } = server);
       await createDatabase(login, port);
       return server;
     } catch (error) {
-      await server.stop();
-      throw error;
+      return await endOfFailed(error, stop, (failure) =>
+        options.log.warn(`The embedded database was not stopped: ${messageOf(failure)}`),
+      );
     }
   });
 }
