@@ -3,6 +3,7 @@
  * look through every connection of an origin, busy or not, twice for each
  * request.
  */
+import { together } from "../shared/ending.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 
 export type Connections = {
@@ -62,8 +63,6 @@ export function makeConnections(options: ConnectionOptions): Connections {
       if (ofOrigin === undefined) free.set(connection.origin, [connection]);
       else ofOrigin.push(connection);
     },
-    async destroy() {
-      await Promise.all(Array.from(all, (connection) => connection.destroy()));
-    },
+    destroy: () => together([...all], (connection) => connection.destroy()),
   };
 }

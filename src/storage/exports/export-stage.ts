@@ -15,7 +15,7 @@ import {
   type StagedPart,
 } from "./log-export.ts";
 import { openLogFile } from "./log-files.ts";
-import { openPartFile, type LogFile, type PartFile, type StagedFile } from "./part-file.ts";
+import { openPartFile, writeFiles, type LogFile, type PartFile, type StagedFile } from "./part-file.ts";
 
 /** What bounds a run's memory and what a crash can cost it. */
 export type StageLimits = {
@@ -82,7 +82,7 @@ export async function stageLog(staging: Staging): Promise<StagedPart[]> {
 /** Writes one file that is not of the log, as a part of its own. */
 export async function stageFile(staging: Staging, path: string, content: string): Promise<StagedPart> {
   const file = openPart(staging.folder, path);
-  const files = await writeAll([file], async () => file.writeText(content));
+  const files = await writeFiles([file], async () => file.writeText(content));
   const part = { rows: 0, files };
   await record(staging, part, null);
   return part;
@@ -106,7 +106,7 @@ async function stagePart(
   const files: LogFile[] = [];
   let position = page.after;
   let rows = 0;
-  const staged = await writeAll(files, async () => {
+  const staged = await writeFiles(files, async () => {
     for (const format of run.formats) {
       files.push(openLogFile(format, openPart(staging.folder, `${format}/${name}.${format}`)));
     }
@@ -126,22 +126,6 @@ async function stagePart(
 function openPart(folder: string, path: string): PartFile {
   const id = randomUUID();
   return openPartFile(placeOf(folder, { id }), { id, path });
-}
-
-/** What fails midway leaves no half file. */
-async function writeAll(
-  files: readonly Pick<PartFile, "finish" | "discard">[],
-  write: () => Promise<void>,
-): Promise<StagedFile[]> {
-  try {
-    await write();
-    const finished: StagedFile[] = [];
-    for (const file of files) finished.push(await file.finish());
-    return finished;
-  } catch (error) {
-    await Promise.all(files.map((file) => file.discard()));
-    throw error;
-  }
 }
 
 /** The next page with rows that fit; one without rows ends the range. */

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { crc32, inflateRawSync } from "node:zlib";
 import { mountSmallDisk } from "../../../test/support/small-disk.ts";
-import { openPartFile } from "./part-file.ts";
+import { openPartFile, writeFiles } from "./part-file.ts";
 
 let folder: string;
 before(async () => {
@@ -106,6 +106,18 @@ describe("a staged file", () => {
     );
     await assert.rejects(file.finish(), { code: "EEXIST" });
     assert.equal(await readFile(place, "utf8"), "another's");
+  });
+});
+
+describe("staged files that are written together", () => {
+  it("fail for the first reason, where what was written of them cannot go either", async () => {
+    const place = join(folder, randomUUID());
+    await writeFile(place, "no folder");
+    // Of a file below it, neither the making nor the removal succeeds.
+    const file = openPartFile(join(place, "part"), { id: randomUUID(), path: "a" });
+    const full = new Error("the log cannot be read");
+    const failing = writeFiles([file, newFile().file], async () => Promise.reject(full));
+    await assert.rejects(failing, full);
   });
 });
 

@@ -5,6 +5,7 @@ import { rename, rm, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { crc32, createDeflateRaw, createInflateRaw } from "node:zlib";
 import * as z from "zod";
+import { endOfFailed, together } from "../../shared/ending.ts";
 import { ARCHIVE_CEILINGS } from "../rules/validate-archive.ts";
 import { integer, sha256, sizeBytes, uuid } from "../rules/values.ts";
 import type { LogRow } from "./log-row.ts";
@@ -108,6 +109,22 @@ export function openPartFile(place: string, { id, path }: Pick<StagedFile, "id" 
       await rm(place, { force: true });
     },
   };
+}
+
+/** Writes and ends the files. What fails midway leaves no half file, or leaves it to the end of the whole folder. */
+export async function writeFiles(
+  files: readonly Pick<PartFile, "finish" | "discard">[],
+  write: () => Promise<void>,
+): Promise<StagedFile[]> {
+  try {
+    await write();
+    const finished: StagedFile[] = [];
+    for (const file of files) finished.push(await file.finish());
+    return finished;
+  } catch (error) {
+    const discard = () => together(files, (file) => file.discard());
+    return endOfFailed(error, discard, () => undefined);
+  }
 }
 
 async function storeInstead(place: string): Promise<void> {
