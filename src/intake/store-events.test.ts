@@ -267,6 +267,29 @@ describe("storing events", () => {
     });
   }
 
+  it("refuses for now what has waited for longer behind others, without asking a stream that is away for each", async (test) => {
+    let nowMs = 1000;
+    test.mock.method(performance, "now", () => nowMs);
+    let asked = 0;
+    const durable = makeStoring({
+      stream: {
+        store: async () => {
+          asked++;
+          nowMs += 3001;
+          throw new StreamUnavailableError("away");
+        },
+      },
+      findKnownKeys: async () => new Map(),
+      metrics: makeMetrics(),
+    });
+    const data = { text: "x".repeat(200_000) };
+    const request = () => checkEvents([{ type: "invoice.paid", data }], parseTenantId("acme"), catalog);
+    // Each has a message of its own, and two are on their way at a time.
+    const refused = Array.from({ length: 40 }, () => durable(request()).catch(({ code }) => code));
+    assert.deepEqual([...new Set(await Promise.all(refused))], ["unavailable"]);
+    assert.ok(asked <= 8, `asked ${asked} times`);
+  });
+
   it("shares a message between requests where nobody divides them into lanes", async () => {
     let messages = 0;
     const durable = makeStoring({

@@ -62,7 +62,8 @@ export function makeStoring({
     if ([...known.values()].some(({ sameContent }) => !sameContent))
       throw new Refusal("idempotency_key_reused");
     const others = events.filter(({ id }) => !known.has(id));
-    const refusal = others.length > 0 ? await laneFor(others).add(others) : null;
+    const request = { events: others, sinceMs: performance.now() };
+    const refusal = others.length > 0 ? await laneFor(others).add(request) : null;
     if (refusal !== null) throw refusal;
     metrics.intakeAccepted.inc(others.length);
     return given.map((event): Published => {
@@ -77,20 +78,37 @@ export function makeStoring({
 
 /** Of each request by itself: of those that shared a message some may be stored, and others not. */
 type Outcome = Refusal | null;
-type Lane = GroupCommit<NewEvent[], Outcome>;
+type Request = { events: readonly NewEvent[]; sinceMs: number };
+type Lane = GroupCommit<Request, Outcome>;
 
 function makeLane(stream: Pick<IntakeStream, "store">): Lane {
-  return new GroupCommit((requests: NewEvent[][]) => storeRequests(stream, requests), {
+  return new GroupCommit((requests: Request[]) => storeInTime(stream, requests), {
     maxItems: MAX_REQUESTS_PER_MESSAGE,
     maxConcurrent: MAX_CONCURRENT,
     weigh: { of: sizeOf, most: MAX_SHARED_BYTES },
   });
 }
 
+/**
+ * What messages before it have kept waiting for all of that time is refused: if
+ * each were tried for as long, the last of many would wait for minutes.
+ */
+async function storeInTime(
+  stream: Pick<IntakeStream, "store">,
+  requests: readonly Request[],
+): Promise<Outcome[]> {
+  const nowMs = performance.now();
+  const late = new Set(requests.filter(({ sinceMs }) => nowMs - sinceMs > PATIENCE_MS));
+  const others = requests.filter((request) => !late.has(request)).map(({ events }) => events);
+  const outcomes = others.length > 0 ? await storeRequests(stream, others) : [];
+  const refusal = unavailable(new Error("messages that were stored before took too long"));
+  return requests.map((request) => (late.has(request) ? refusal : (outcomes.shift() ?? null)));
+}
+
 /** In one message, or in smaller ones where the servers take no message of that size. */
 async function storeRequests(
   stream: Pick<IntakeStream, "store">,
-  requests: readonly NewEvent[][],
+  requests: readonly (readonly NewEvent[])[],
 ): Promise<Outcome[]> {
   try {
     await store(stream, writeAccepted(requests.flat()));
@@ -112,13 +130,16 @@ async function store(stream: Pick<IntakeStream, "store">, message: Uint8Array): 
       return await stream.store(message);
     } catch (error) {
       if (!(error instanceof StreamUnavailableError)) throw error;
-      if (performance.now() > endsAt)
-        throw new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause: error });
+      if (performance.now() > endsAt) throw unavailable(error);
       await delay(PAUSE_MS);
     }
   }
 }
 
-function sizeOf(events: readonly NewEvent[]): number {
+function unavailable(cause: Error): Refusal {
+  return new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause });
+}
+
+function sizeOf({ events }: Request): number {
   return events.reduce((sum, event) => sum + sizeOfBodies(event) + EVENT_OVERHEAD_BYTES, 0);
 }
