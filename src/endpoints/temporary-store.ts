@@ -27,11 +27,12 @@ export async function findAbandoned(db: Db): Promise<EndpointKey[]> {
   return rows;
 }
 
-/** Locks one until the transaction ends; false where its client has called meanwhile. */
+/** Locks one until the transaction ends; false where its client has called meanwhile, or another transaction has it. */
 export async function lockAbandoned(db: Db, { tenantId, endpointId }: EndpointKey): Promise<boolean> {
   const { rowCount } = await db.query(
     /* sql */ `SELECT FROM postern.endpoints
-      WHERE tenant_id = $1 AND id = $2 AND temporary_until < now() AND deleted_at IS NULL FOR NO KEY UPDATE`,
+      WHERE tenant_id = $1 AND id = $2 AND temporary_until < now() AND deleted_at IS NULL
+      FOR NO KEY UPDATE SKIP LOCKED`,
     [tenantId, endpointId],
   );
   return rowCount === 1;
