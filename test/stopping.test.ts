@@ -47,6 +47,31 @@ describe("a request that comes while the process stops", () => {
   });
 });
 
+describe("a stream of the log that begins while the process stops", () => {
+  it("ends as those do that had begun", async () => {
+    const stopping = await startTestService({ roles: ["api"] });
+    const { pool } = stopping.database;
+    const locking = await pool.connect();
+    await locking.query("BEGIN; LOCK TABLE postern.log_watches");
+    const streamed = stopping
+      .call("GET", "/api/deliveries/stream", { as: OWNER })
+      .then(({ status, text }) => ({ status, text }));
+    await eventually(async () => {
+      const { rows } = await pool.query(
+        "SELECT FROM pg_locks WHERE NOT granted AND relation = 'postern.log_watches'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+      );
+      return rows.length > 0;
+    });
+    const ended = stopping.stop();
+    await eventually(async () => !(await fetch(`${stopping.url}/health`)).ok);
+    await locking.query("ROLLBACK");
+    locking.release();
+    // Whole: it is not cut off when the time for requests is over.
+    assert.deepEqual(await streamed, { status: 200, text: ": watching\n\n" });
+    await ended;
+  });
+});
+
 describe("a worker that stops", () => {
   it("counts as alive until its last attempt is over, so that nobody makes that again", async () => {
     const answer = Promise.withResolvers<Answer>();

@@ -19,11 +19,7 @@ export function logStreamRoute(
   { logTail, sessions }: Pick<ApiServices, "logTail" | "sessions">,
   { streamPingMs, streamLifeMs }: Pick<HttpLimits, "streamPingMs" | "streamLifeMs">,
 ): void {
-  const open = new Set<PassThrough>();
-  app.addHook("preClose", async () => {
-    for (const stream of open) stream.end();
-    await logTail.close();
-  });
+  const keep = keepUntilClose(app, () => logTail.close());
 
   app.get(
     "/stream",
@@ -58,20 +54,40 @@ export function logStreamRoute(
       const stream = new PassThrough();
       // The headers leave with the first bytes. Written now, since a watch that waits may have to leave its place.
       stream.write(": watching\n\n");
-      const end = await logTail.watch(tenantId, { endpointId, status }, sinkTo(stream));
+      keep(stream);
+      const end = await logTail
+        .watch(tenantId, { endpointId, status }, sinkTo(stream))
+        .catch((error: unknown) => {
+          stream.destroy();
+          throw error;
+        });
       const { authorization } = request.headers;
       const ping = setInterval(() => pingWhileGood(stream, sessions.verify(authorization)), streamPingMs);
       const life = setTimeout(() => stream.end(), streamLifeMs);
-      open.add(stream);
       stream.once("close", () => {
         clearInterval(ping);
         clearTimeout(life);
-        open.delete(stream);
         end();
       });
       return reply.headers(headers).send(stream);
     },
   );
+}
+
+/** Streams that end as the process stops: also where that comes while a session is verified, or a watch begins. */
+function keepUntilClose(app: FastifyInstance, close: () => Promise<void>): (stream: PassThrough) => void {
+  const open = new Set<PassThrough>();
+  let isClosing = false;
+  app.addHook("preClose", async () => {
+    isClosing = true;
+    for (const stream of open) stream.end();
+    await close();
+  });
+  return (stream) => {
+    open.add(stream);
+    stream.once("close", () => open.delete(stream));
+    if (isClosing) stream.end();
+  };
 }
 
 /** A token is good for as long as it is, also for an answer that goes on. What can't be told now is asked again. */
