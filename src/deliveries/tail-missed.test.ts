@@ -9,7 +9,7 @@ import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { logged } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { watchedRows, watchLog } from "../../test/support/watched-log.ts";
-import { newEndpointId, newEventId } from "../shared/id.ts";
+import { newEndpointId, newEventId, type TenantId } from "../shared/id.ts";
 import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import { LogTail } from "./tail.ts";
@@ -27,6 +27,11 @@ after(async () => {
   await tenants.end();
   await database.drop();
 });
+
+async function add(to: TenantId): Promise<void> {
+  const row = logged({ tenantId: to, endpointId: newEndpointId(), eventId: newEventId() });
+  await insertDelivery(database.pool, { ...row, requestBody: "{}" });
+}
 
 describe("a watcher of the log", () => {
   let tail: LogTail;
@@ -70,9 +75,32 @@ describe("a watcher of the log", () => {
       name === "read-delivery-heads"
         ? Promise.reject(Object.assign(new Error("moved"), { code: "PS001" }))
         : undefined;
-    const row = logged({ tenantId, endpointId: newEndpointId(), eventId: newEventId() });
-    await insertDelivery(database.pool, { ...row, requestBody: "{}" });
+    await add(tenantId);
     await eventually(async () => told.skipped.length === 1);
     assert.deepEqual([told.sent, told.skipped, kept.lines], [[], [1], []]);
+  });
+
+  it("waits for no other tenant, whose reads take their turns", async () => {
+    const reading = Promise.withResolvers<void>();
+    const busy = tenant("busy");
+    tenants.before = ({ name, tenantId: reader }) =>
+      name === "read-delivery-heads" && reader === busy ? reading.promise : undefined;
+    const [{ told: toldBusy }, { told }] = [
+      await watchLog(tail, busy, ALL),
+      await watchLog(tail, tenantId, ALL),
+    ];
+    await add(busy);
+    await eventually(async () => tenants.names().includes("read-delivery-heads"));
+    await add(tenantId);
+    await eventually(async () => told.sent.length === 1);
+    await add(busy);
+    await add(tenantId);
+    await eventually(async () => told.sent.length === 2);
+    // What comes meanwhile is read behind it.
+    assert.equal(tenants.statements.filter((one) => one.tenantId === busy && one.name !== "").length, 1);
+    assert.deepEqual(toldBusy.sent, []);
+    reading.resolve();
+    await eventually(async () => toldBusy.sent.length === 2);
+    assert.deepEqual([toldBusy.skipped, told.skipped, kept.lines], [[], [], []]);
   });
 });

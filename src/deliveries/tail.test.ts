@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { SteeredTenants } from "../../test/support/steered-tenants.ts";
@@ -299,37 +298,6 @@ describe("a watcher of the log", () => {
     await eventually(async () => kept.lines.length === 1);
     assert.equal(kept.lines[0]?.["level"], 40);
     assert.equal(typeof kept.lines[0]["err"], "string");
-  });
-
-  it("is read for once at a time, so that what comes meanwhile is told behind it", async (test) => {
-    let look: (() => void) | null = null;
-    const wait: typeof pause = (ms, signal) => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      signal.addEventListener("abort", () => resolve());
-      if (ms === 200) look = resolve;
-      return promise;
-    };
-    const slow = new LogTail({ tenants, databaseUrl: database.url, log: kept.log, metrics, wait });
-    test.after(() => slow.close());
-    const read = Promise.withResolvers<void>();
-    tenants.before = ({ name }) => (name === "read-delivery-heads" ? read.promise : undefined);
-    const sent: string[] = [];
-    await slow.watch(tenantId, ALL, { ...sink, send: (rows) => void sent.push(...rows.map(({ id }) => id)) });
-    const lookAgain = () => {
-      const again = look;
-      look = null;
-      again?.();
-    };
-    const id = await add(one);
-    await eventually(async () => {
-      lookAgain();
-      return tenants.names().includes("read-delivery-heads");
-    });
-    await setImmediate();
-    assert.equal(look, null);
-    read.resolve();
-    await eventually(async () => look !== null);
-    assert.deepEqual(sent, [id]);
   });
 
   it("notes itself every ten seconds, as long as the database lets it, and says where it does not", async (test) => {

@@ -77,6 +77,8 @@ export class LogTail {
   readonly #tenants = new Map<TenantId, Watched>();
   /** Notes that are being taken back: one that is made meanwhile would go with them. */
   readonly #ending = new Map<TenantId, Promise<void>>();
+  /** Under way, of tenants that may have no watcher any more. */
+  readonly #flushes = new Map<Watched, Promise<void>>();
   /** While there are watchers. */
   #running: Running | null = null;
 
@@ -168,12 +170,15 @@ export class LogTail {
     const failed = warnSeldom(log, "cannot send new deliveries to streams of the log");
     const repeat = (ms: number, work: () => Promise<void>) =>
       every(ms, work, { signal: stopping.signal, failed, wait });
-    const work = [repeat(FLUSH_EVERY_MS, () => this.#flush()), repeat(NOTE_EVERY_MS, () => this.#noteAll())];
+    const work = [
+      repeat(FLUSH_EVERY_MS, async () => this.#flush(failed)),
+      repeat(NOTE_EVERY_MS, () => this.#noteAll()),
+    ];
     return {
       opened: opened.promise,
-      async stop() {
+      stop: async () => {
         stopping.abort();
-        await together([...work, listening.stop()], (ended) => ended);
+        await together([...work, listening.stop(), ...this.#flushes.values()], (ended) => ended);
       },
     };
   }
@@ -212,8 +217,15 @@ export class LogTail {
     if (failures.length > 0) throw failures[0];
   }
 
-  async #flush(): Promise<void> {
-    await Promise.all([...this.#tenants].map(([tenantId, watched]) => this.#flushTenant(tenantId, watched)));
+  /** Each by itself: a tenant's reads take turns with its own others, for which no other tenant waits. */
+  #flush(failed: (error: unknown) => void): void {
+    for (const [tenantId, watched] of this.#tenants) {
+      if (this.#flushes.has(watched)) continue;
+      const flush = this.#flushTenant(tenantId, watched)
+        .catch(failed)
+        .finally(() => this.#flushes.delete(watched));
+      this.#flushes.set(watched, flush);
+    }
   }
 
   async #flushTenant(tenantId: TenantId, watched: Watched): Promise<void> {
