@@ -11,7 +11,7 @@ import { runProgram } from "./support/program.ts";
 import { temporaryPath } from "./support/temporary.ts";
 
 const CAUSE =
-  /lets postern_tenant, postern_publisher, postern_worker do nothing, as after a restore that ended half-way/;
+  /lacks rights of postern_tenant, postern_publisher, postern_worker, as after a restore that ended half-way/;
 const REMEDY =
   /Drop the database, create an empty one, and restore the whole backup.*the roles must be there before/;
 
@@ -44,7 +44,7 @@ describe("a database whose restore ended half-way", () => {
   it("is found by `postern doctor`", async () => {
     const { code, printed } = await runProgram(["doctor"], env);
     assert.equal(code, 1);
-    assert.match(printed, /^fail {2}schema: The schema postern lets postern_tenant, /m);
+    assert.match(printed, /^fail {2}schema: The schema postern lacks rights of postern_tenant, /m);
     assert.match(printed, CAUSE);
     assert.match(printed, REMEDY);
   });

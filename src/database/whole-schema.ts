@@ -27,12 +27,13 @@ const tell = (found: string) => ({
 
 /** What was found, and what to do; null where all is there, or nothing yet. */
 export async function findPartial(db: Db): Promise<{ detail: string; fix: string } | null> {
+  // Before the record, since another process may make both meanwhile.
+  const isMade = await hasTables(db);
   const applied = await readAppliedMigrations(db);
-  if (applied.length === 0)
-    return (await hasTables(db)) ? tell("has tables, and no record of their migrations") : null;
+  if (applied.length === 0) return isMade ? tell("has tables, and no record of their migrations") : null;
   if (!applied.some(({ name }) => name === GRANTING)) return null;
   const roles = await findShutOut(db);
-  return roles.length === 0 ? null : tell(`lets ${roles.join(", ")} do nothing`);
+  return roles.length === 0 ? null : tell(`lacks rights of ${roles.join(", ")}`);
 }
 
 async function hasTables(db: Db): Promise<boolean> {
@@ -40,11 +41,16 @@ async function hasTables(db: Db): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** Roles that may not use the schema, or have no right at all to a table of whose rows a policy lets them have some. */
 async function findShutOut(db: Db): Promise<string[]> {
   const { rows } = await db.query<{ role: string }>(
     /* sql */ `SELECT need.role FROM unnest($1::text[]) WITH ORDINALITY AS need (role, place)
       LEFT JOIN pg_roles r ON r.rolname = need.role
       WHERE r.oid IS NULL OR NOT has_schema_privilege(r.oid, 'postern', 'USAGE')
+        OR EXISTS (SELECT FROM pg_policy p JOIN pg_class t ON t.oid = p.polrelid
+          WHERE t.relnamespace = to_regnamespace('postern') AND r.oid = ANY (p.polroles)
+            AND NOT has_any_column_privilege(r.oid, t.oid, 'SELECT, INSERT, UPDATE')
+            AND NOT has_table_privilege(r.oid, t.oid, 'DELETE'))
       ORDER BY need.place`,
     [ROLES],
   );
