@@ -50,8 +50,13 @@ const NO_TLS = "There was an error establishing an SSL connection";
 // PostgreSQL's, once it knows who connects to which database.
 const OPENING = "CheckMyDatabase";
 const UNWRITABLE = new Set(["EACCES", "EPERM", "EROFS"]);
-/** Node's calls that make and change files. */
+/** Node's calls that read, make and change files. */
 const OF_FILES = new Set([
+  "access",
+  "stat",
+  "lstat",
+  "scandir",
+  "opendir",
   "open",
   "mkdir",
   "mkdtemp",
