@@ -84,6 +84,11 @@ async function shareWork({ release }: Restored, older: Program, newest: Program)
     const { body } = await newest.call("GET", "/api/stats/endpoints?window=24h");
     return byEndpoint.parse(body).endpoints.find(({ endpoint_id: one }) => one === id)?.delivered ?? 0;
   };
+  // What came before is noted a moment after its receiver has it.
+  await eventually(async () => {
+    const { body } = await newest.call("GET", `/api/webhooks/${id}/deliveries?status=pending`);
+    return listed.parse(body).deliveries.length === 0;
+  });
   const before = { rows: await rows(), delivered: await counted() };
   const each = 20;
   const numbers = Array.from({ length: each }, (_, index) => index);
