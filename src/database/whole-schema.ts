@@ -1,8 +1,8 @@
 /**
- * Whether the schema is all there. A dump holds the rights of the roles, behind
- * all else, and not the roles: restored where these are missing, or cut off, it
- * has every row and every migration, and lets nobody in. Later grants would not
- * mend it, because the policies are missing too.
+ * Whether the schema is all there. A dump ends with the rights of the roles, but
+ * does not make the roles. So a restore without them, or one that is cut off, has
+ * every row and every migration, and lets nobody in. Its policies are missing as
+ * well, so grants alone would not mend it.
  */
 import { ConfigError } from "../shared/config-error.ts";
 import { readAppliedMigrations } from "./migration-ledger.ts";

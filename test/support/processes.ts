@@ -10,10 +10,16 @@ type Shown = {
 };
 
 export function childrenOf(pid: number): Shown[] {
+  return processIds()
+    .flatMap((one) => processOf(one) ?? [])
+    .filter(({ parent }) => parent === pid);
+}
+
+/** Of all that run now. */
+export function processIds(): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => processOf(Number(name)) ?? [])
-    .filter(({ parent }) => parent === pid);
+    .map(Number);
 }
 
 /** Undefined where it has ended. */

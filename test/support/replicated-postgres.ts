@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ import { installPostgres15 } from "./postgres-15.ts";
 import { OLDEST, SERVER } from "./postgres.ts";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
-import { childrenOf } from "./processes.ts";
+import { childrenOf, processIds } from "./processes.ts";
 
 const POSTGRES_15 = join(import.meta.dirname, "..", "postgres-15");
 const USER = "postern";
@@ -275,9 +275,9 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
 
 /** Whether a process of a server that was killed has not ended yet: it holds the memory that they shared. */
 function isInUse(cluster: string): boolean {
-  return readdirSync("/proc").some((name) => {
+  return processIds().some((pid) => {
     try {
-      return /^\d+$/.test(name) && readlinkSync(`/proc/${name}/cwd`) === cluster;
+      return readlinkSync(`/proc/${pid}/cwd`) === cluster;
     } catch {
       // It ended meanwhile.
       return false;
