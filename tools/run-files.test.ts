@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -11,6 +11,7 @@ import { after, before, describe, it } from "node:test";
 const EACH = `import { it } from "node:test"; for (let n = 1; n <= 60; n++) it("test " + n, () => {});`;
 const LEAKS = `${EACH} import net from "node:net"; it("listens on", () => { net.createServer().listen(0, "127.0.0.1"); });`;
 const LEAVES_OPEN = `${EACH} import { open } from "node:fs/promises"; it("opens", async () => { globalThis.kept = await open(import.meta.filename); });`;
+const READS_AUTHORITIES = `${EACH} import { open } from "node:fs/promises"; it("reads", async () => { globalThis.kept = await open(process.env.NODE_EXTRA_CA_CERTS); });`;
 const HANGS_IN_HOOK = `${EACH} import { after } from "node:test"; after(() => new Promise((done) => setTimeout(done, 60_000)));`;
 const SLOW_HOOK = `import { after, it } from "node:test"; it("passes", () => {}); after(() => new Promise((done) => setTimeout(() => { console.log("hook done"); done(); }, 500)));`;
 const FAILS = `${EACH} it("fails", () => { throw new Error("the reason why"); });`;
@@ -67,6 +68,16 @@ describe("a run of test files", () => {
     },
   );
 
+  it("passes a file that ends while node still reads the shell's own authorities", async () => {
+    await writeFile(join(folder, "authorities.pem"), "");
+    await symlink(join(folder, "authorities.pem"), join(folder, "named.pem"));
+    const own = { NODE_EXTRA_CA_CERTS: join(folder, "named.pem") };
+
+    const { status, output } = await runOf({ "reads.test.mjs": READS_AUTHORITIES }, own);
+
+    assert.equal(status, 0, output);
+  });
+
   it("ends a file whose hook waits in vain", async () => {
     const { status, output } = await runOf({ "hangs.test.mjs": HANGS_IN_HOOK, "passes.test.mjs": EACH });
 
@@ -92,7 +103,10 @@ describe("a run of test files", () => {
   });
 
   /** In a process of its own: node skips a run within a run. */
-  async function runOf(files: Record<string, string>): Promise<{ status: number | null; output: string }> {
+  async function runOf(
+    files: Record<string, string>,
+    own: NodeJS.ProcessEnv = {},
+  ): Promise<{ status: number | null; output: string }> {
     const here = await mkdtemp(join(folder, "run-"));
     for (const [name, code] of Object.entries(files)) await writeFile(join(here, name), code);
     const limits = { concurrency: 4, testMs: 1_000, endMs: 2_000 };
@@ -104,7 +118,10 @@ describe("a run of test files", () => {
       process.exitCode = await runFiles(${JSON.stringify(here)}, ${JSON.stringify(Object.keys(files))}, ${JSON.stringify(limits)});`,
     );
     const { NODE_TEST_CONTEXT: _, FORCE_COLOR: __, ...env } = process.env;
-    const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [program], {
+      env: { ...env, ...own },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const ended = once(child, "close");
     const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
     await ended;
