@@ -1,6 +1,7 @@
 /** A worker step by step: what it takes, and when it is sent. */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { isForgotten } from "../../test/support/forgotten.ts";
 import {
   DELIVERED,
   dispatches,
@@ -223,6 +224,13 @@ describe("a worker", () => {
       [0, 500, 1000, 1500, 2000],
     );
     assert.deepEqual(at.kept.lines, []);
+  });
+
+  it("forgets what its process accepted once it has taken it", async () => {
+    await at.takeSlots();
+    const none = { accepted: [], leased: [], parked: [], unleased: [] };
+    const forgotten = await isForgotten((object) => at.worker.accept(async () => ({ ...none, object })));
+    assert.equal(forgotten, true);
   });
 
   it("goes on with its lanes also while a look takes long", async () => {
