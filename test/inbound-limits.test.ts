@@ -1,8 +1,8 @@
 /** What reaches the API's socket before anybody is known: each limit holds, and each no is JSON with a request id. */
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { once } from "node:events";
-import { Socket } from "node:net";
+import { EventEmitter, once } from "node:events";
+import { Server, Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { after, before, describe, it, mock } from "node:test";
 import { exchange, exchangeSlowly, open, parseAnswer } from "./support/raw-http.ts";
@@ -367,9 +367,12 @@ describe("more connections than are served at once", () => {
 
 /** Lets the service see connections to an address of this machine as coming from another. */
 function seeAs(address: string, remote: string): void {
-  const own = Object.getOwnPropertyDescriptor(Socket.prototype, "remoteAddress");
-  mock.getter(Socket.prototype, "remoteAddress", function seen(this: Socket) {
-    return this.localAddress === address ? remote : own?.get?.call(this);
+  mock.method(Server.prototype, "emit", function emit(this: Server, event: string, ...given: unknown[]) {
+    const [socket] = given;
+    if (event === "connection" && socket instanceof Socket && socket.localAddress === address) {
+      Object.defineProperty(socket, "remoteAddress", { value: remote });
+    }
+    return EventEmitter.prototype.emit.call(this, event, ...given);
   });
 }
 
