@@ -208,6 +208,15 @@ describe("a lane's rate limit", () => {
     assert.deepEqual(startsOf(lane, 1000), [second, third, fourth]);
   });
 
+  it("lets none pass what it put back, whatever time goes by until that one asks", () => {
+    const { lane, line } = linedUp();
+    const [first, second, third, fourth] = line;
+    for (const dispatch of line) assert.deepEqual(lane.start(0), { dispatch });
+    assert.deepEqual([lane.keepRate(first, 1, 0), lane.keepRate(second, 1, 0)], [0, 1000]);
+    assert.deepEqual([lane.keepRate(third, 1, 400), lane.keepRate(fourth, null, 5000)], [600, 1]);
+    assert.deepEqual(startsOf(lane, 5001), [second, third, fourth]);
+  });
+
   it("leaves what it put back in line where others are withdrawn, and the others where it is", () => {
     for (const place of [1, 3]) {
       const { lane, line } = linedUp();

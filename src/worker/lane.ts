@@ -200,15 +200,20 @@ export class Lane implements Held {
   }
 
   /**
-   * The rate limit as it is now, for a dispatch that was given out. When it
-   * must wait for it, it is in line again where it was: the milliseconds, else 0.
+   * The rate limit as it is now, for a dispatch that was given out. When it must
+   * wait for it, as one before it does, it is in line again where it was: the
+   * milliseconds, else 0.
    */
   keepRate(dispatch: LeasedDispatch, perSecond: number | null, nowMs: number): number {
     const started = this.#started.get(dispatch);
     assert.ok(started !== undefined, "what keeps a rate was started in this lane");
     this.learned.perSecond = perSecond;
-    if (perSecond === null || perSecond === started.perSecond) return 0;
-    const waitMs = takeTurn(this.learned.turn, perSecond, nowMs);
+    const [first] = this.#putBack;
+    let waitMs = 0;
+    // Time goes by while those that were given out ask, and what asks when a turn is free would pass what had to wait.
+    if (first !== undefined && first.order < started.order) waitMs = Math.max(this.#pausedUntilMs - nowMs, 1);
+    else if (perSecond !== null && perSecond !== started.perSecond)
+      waitMs = takeTurn(this.learned.turn, perSecond, nowMs);
     if (waitMs > 0) this.#putBackInLine(dispatch, nowMs + waitMs);
     return waitMs;
   }

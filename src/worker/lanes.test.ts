@@ -109,9 +109,7 @@ class Play {
     const next = this.lanes.next(this.nowMs);
     if (next?.kind !== "start") return;
     const { dispatch } = next;
-    const line = this.waiting.filter(({ endpointId }) => endpointId === dispatch.endpointId);
-    const first = Math.min(...line.map((other) => this.#order.get(other) ?? NaN));
-    assert.equal(this.#order.get(dispatch), first, "an endpoint's dispatches keep their order");
+    this.#checkOrder(dispatch);
     this.waiting = this.waiting.filter((other) => other !== dispatch);
     this.inFlight.push(dispatch);
     const own = this.inFlight.filter(({ endpointId }) => endpointId === dispatch.endpointId);
@@ -134,7 +132,18 @@ class Play {
     if (how === "finish") this.lanes.finished(dispatch, pick % 5 === 0, this.nowMs);
     else if (how === "return") this.lanes.returned(dispatch, this.nowMs);
     else if (this.lanes.keepRate(dispatch, (pick % 3) + 1, this.nowMs) > 0) this.waiting.push(dispatch);
-    else this.inFlight.push(dispatch);
+    else {
+      this.#checkOrder(dispatch);
+      this.inFlight.push(dispatch);
+    }
+  }
+
+  #checkOrder(dispatch: LeasedDispatch): void {
+    const orderOf = (one: LeasedDispatch): number => this.#order.get(one) ?? NaN;
+    const passed = this.waiting.filter(
+      (other) => other.endpointId === dispatch.endpointId && orderOf(other) < orderOf(dispatch),
+    );
+    assert.deepEqual(passed, [], "an endpoint's dispatches keep their order");
   }
 }
 
