@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, afterEach, before, describe, it } from "node:test";
 import * as z from "zod";
 import type { Environment } from "../src/config.ts";
+import { startDnsServer } from "./support/dns-server.ts";
 import { runProgram } from "./support/program.ts";
 import { prepareShardTests, type ShardTests } from "./support/shard-programs.ts";
 
@@ -119,7 +120,10 @@ describe("postern doctor with shards", () => {
   it("says what moving a tenant would lack, with the statements, and does not fail for it", async () => {
     const program = await t.begin();
     await program.end("SIGTERM");
-    const { output, code } = await runProgram(["doctor"], t.settings());
+    // It asks the network's name servers otherwise.
+    const dns = await startDnsServer(() => ({ kind: "nxdomain" }));
+    const { output, code } = await runProgram(["doctor"], { ...t.settings(), DNS_SERVERS: dns.address });
+    await dns.close();
     assert.equal(code, 0, output);
     for (const name of ["eu1", "eu2"]) {
       assert.match(

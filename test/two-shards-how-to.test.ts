@@ -12,6 +12,7 @@ import * as z from "zod";
 import type { Environment } from "../src/config.ts";
 import { makeChooser } from "../src/shards/choose-shard.ts";
 import { createEndpoint, publish } from "./support/api.ts";
+import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
 import { commandsOf, folderOfCommand, runShell } from "./support/how-to.ts";
 import { runProgram, sharedSettings, startProgram, type Program } from "./support/program.ts";
 import { placePsql } from "./support/psql.ts";
@@ -23,6 +24,8 @@ import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 let cluster: Replicated;
 let server: Server;
 let receiver: TlsReceiver;
+/** For the doctor, which asks the network's name servers otherwise. */
+let dns: DnsServer;
 let folder: string;
 let env: Environment;
 
@@ -33,6 +36,7 @@ before(async () => {
   server = only;
   await server.sql("CREATE ROLE postgres SUPERUSER LOGIN");
   receiver = await startReceiver();
+  dns = await startDnsServer(() => ({ kind: "nxdomain" }));
   folder = await folderOfCommand();
   await placePsql(folder);
   env = {
@@ -40,11 +44,13 @@ before(async () => {
     PGHOST: "127.0.0.1",
     PGPORT: String(server.port),
     PGUSER: "postern",
+    DNS_SERVERS: dns.address,
   };
 });
 after(async () => {
   await Promise.all(running.map((program) => program.end("SIGKILL")));
   await receiver.close();
+  await dns.close();
   await cluster.close();
   await rm(folder, { recursive: true, force: true });
 });
