@@ -29,7 +29,7 @@ export function makeAttemptWorker(
     queue,
     presence,
     slots: makeSlotStore(pools.worker, leaseIds.first),
-    targets: makeTargetCache((keys) => readStoredTargets(pools.worker, keys), secretBox),
+    targets: makeTargetCache((keys) => readStoredTargets(pools.worker, keys), secretBox, systemClock),
     sender,
     health: makeEndpointHealth({
       db: pools.worker,

@@ -12,7 +12,6 @@ import { endpointDeleted, eventGone, makeAttempt, type AttemptServices } from ".
 import { POLL_MS } from "./claims.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Outcomes } from "./outcomes.ts";
-import { readTarget } from "./read-target.ts";
 import type { Returns } from "./returns.ts";
 import type { TargetCache } from "./target-cache.ts";
 import type { SlotKeeper } from "./slot-keeper.ts";
@@ -133,7 +132,7 @@ export class CarryOut {
     const lock = this.#around.outcomes.lockOf(dispatch.endpointId);
     if (lock !== undefined) await lock;
     const known = targets.fresh(dispatch);
-    const target = known === undefined ? await readTarget(targets, dispatch, clock) : known;
+    const target = known === undefined ? await targets.get(dispatch) : known;
     if (!presence.isConfirmed() || !presence.covers(dispatch)) return { kind: "returned", reason: "unseen" };
     // Its slot went to another worker, which starts attempts at once.
     if (!this.#around.slots.owns(dispatch.endpointId)) return { kind: "returned", reason: "moved" };

@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, it, type TestContext } from "node:test";
 import { moveClockOf } from "../../test/support/moved-clock.ts";
+import { VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { EndpointTarget } from "../endpoints/endpoint.ts";
 import { sealSigningSecret } from "../endpoints/signing-secret.ts";
 import { generateSigningSecret } from "../outbound/signature.ts";
+import { systemClock } from "../shared/clock.ts";
 import { newEndpointId, parseTenantId, type EndpointKey } from "../shared/id.ts";
 import { makeSecretBox, SecretBoxError } from "../shared/secret-box.ts";
 import { makeTargetCache, type TargetCache } from "./target-cache.ts";
@@ -42,17 +44,23 @@ describe("a worker's targets", () => {
   let reads: EndpointKey[][];
   let table: Map<string, EndpointTarget>;
   let cache: TargetCache;
+  let failures: Error[];
   const key = newKey();
 
   beforeEach(() => {
     reads = [];
     table = new Map([[key.endpointId, stored(key)]]);
-    cache = makeTargetCache(async (keys) => {
-      reads.push([...keys]);
-      // In an order of its own, as a database answers.
-      return keys.toReversed().flatMap(({ endpointId }) => table.get(endpointId) ?? []);
-    }, box);
+    failures = [];
+    cache = makeTargetCache(read, box, systemClock);
   });
+
+  async function read(keys: readonly EndpointKey[]): Promise<EndpointTarget[]> {
+    reads.push([...keys]);
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+    // In an order of its own, as a database answers.
+    return keys.toReversed().flatMap(({ endpointId }) => table.get(endpointId) ?? []);
+  }
 
   it("are read together when asked for together, and each once", async () => {
     const other = newKey();
@@ -96,6 +104,19 @@ describe("a worker's targets", () => {
     cache.forget(key);
     assert.equal(cache.fresh(key), undefined);
     assert.equal((await cache.get(key))?.enabled, false);
+  });
+
+  it("come in the order in which they were asked for where the connection was lost meanwhile", async () => {
+    failures.push(new Error("Connection terminated unexpectedly"));
+    const clock = new VirtualClock();
+    const targets = makeTargetCache(read, box, clock);
+    const order: string[] = [];
+    const ask = (name: string): void => void targets.get(key).then(() => order.push(name));
+    ask("first");
+    await clock.runUntil(100);
+    ask("second");
+    await clock.runUntil(1000);
+    assert.deepEqual([order, reads.length], [["first", "second"], 2]);
   });
 
   it("that cannot be opened are read again at the next attempt", async () => {

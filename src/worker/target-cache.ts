@@ -9,7 +9,9 @@ import type { EndpointTarget } from "../endpoints/endpoint.ts";
 import { openTarget, type SendTarget } from "../endpoints/send-target.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { EndpointId, EndpointKey } from "../shared/id.ts";
+import type { Clock } from "../shared/clock.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
+import { readAgain } from "./read-again.ts";
 
 const MAX_AGE_MS = 500;
 const MAX_ENTRIES = 10_000;
@@ -26,6 +28,7 @@ export type TargetCache = {
 export function makeTargetCache(
   loadTargets: (keys: readonly EndpointKey[]) => Promise<EndpointTarget[]>,
   secretBox: SecretBox,
+  clock: Clock,
 ): TargetCache {
   const entries = new LRUCache<EndpointId, { target: SendTarget | null }>({
     max: MAX_ENTRIES,
@@ -38,11 +41,13 @@ export function makeTargetCache(
       return keys.map((key) => found.get(key.endpointId) ?? null);
     },
     { maxItems: 500, maxConcurrent: 2 },
+    clock,
   );
 
   async function load(key: EndpointKey): Promise<SendTarget | null> {
     try {
-      const stored = await loads.add(key);
+      // For all who wait for this target: who asked later and read by itself would be sent first.
+      const stored = await readAgain(() => loads.add(key), clock);
       const target = stored === null ? null : openTarget(stored, secretBox);
       entries.set(key.endpointId, { target });
       return target;

@@ -1,40 +1,35 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { VirtualClock } from "../../test/support/virtual-clock.ts";
-import { targetOf, tenantId } from "../../test/support/worker-at-hand.ts";
 import { sleep } from "../shared/clock.ts";
-import { newEndpointId } from "../shared/id.ts";
-import { readTarget } from "./read-target.ts";
+import { readAgain } from "./read-again.ts";
 
-const endpointId = newEndpointId();
-const TARGET = targetOf(endpointId);
+const FOUND = "what was read";
 const LOST = new Error("Connection terminated unexpectedly");
 
 /** Reads that fail at first, each after so long; what came of them, and when each was made. */
 async function reading(failures: number, error: Error, tookMs = 0) {
   const clock = new VirtualClock();
   const readAt: number[] = [];
-  const targets = {
-    get: async () => {
-      readAt.push(clock.nowMs());
-      if (readAt.length > failures) return TARGET;
-      if (tookMs > 0) await sleep(clock, tookMs);
-      throw error;
-    },
+  const read = async (): Promise<string> => {
+    readAt.push(clock.nowMs());
+    if (readAt.length > failures) return FOUND;
+    if (tookMs > 0) await sleep(clock, tookMs);
+    throw error;
   };
-  const outcome = readTarget(targets, { tenantId, endpointId }, clock).catch((thrown: unknown) => thrown);
+  const outcome = readAgain(read, clock).catch((thrown: unknown) => thrown);
   await clock.runUntil(600_000);
   return { outcome: await outcome, readAt };
 }
 
-describe("reading where a dispatch goes", () => {
+describe("reading what an attempt needs", () => {
   it("is done again where the connection was lost, twice a second", async () => {
-    assert.deepEqual(await reading(2, LOST), { outcome: TARGET, readAt: [0, 500, 1000] });
+    assert.deepEqual(await reading(2, LOST), { outcome: FOUND, readAt: [0, 500, 1000] });
   });
 
   it("is done again for five seconds at most, however long each takes to fail", async () => {
     const { outcome, readAt } = await reading(9, LOST);
-    assert.deepEqual([outcome, readAt.length], [TARGET, 10]);
+    assert.deepEqual([outcome, readAt.length], [FOUND, 10]);
     const { outcome: last, readAt: all } = await reading(10, LOST);
     assert.deepEqual([last, all.length], [LOST, 10]);
     // As a database that is silent fails it.
