@@ -217,6 +217,18 @@ describe("a lane's rate limit", () => {
     assert.deepEqual(startsOf(lane, 5001), [second, third, fourth]);
   });
 
+  it("takes a turn anew for what did not use its own in time, and lets none pass it", () => {
+    const { lane, line } = linedUp();
+    const [first, second, third, fourth] = line;
+    lane.learned.perSecond = 2;
+    for (const [n, dispatch] of [first, second, third].entries())
+      assert.deepEqual(lane.start(n * 500), { dispatch });
+    // The endpoint was read for so long.
+    assert.equal(lane.keepRate(first, 2, 499), 0);
+    assert.deepEqual([lane.keepRate(second, 2, 1000), lane.keepRate(third, 2, 1001)], [500, 499]);
+    assert.deepEqual(startsOf(lane, 1500), [second, third, fourth]);
+  });
+
   it("leaves what it put back in line where others are withdrawn, and the others where it is", () => {
     for (const place of [1, 3]) {
       const { lane, line } = linedUp();

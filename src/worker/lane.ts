@@ -17,7 +17,7 @@ import assert from "node:assert/strict";
 import type { LeasedDispatch } from "../queue/queue.ts";
 import type { EndpointId, TenantId } from "../shared/id.ts";
 import { capacityOf, newPace, noteFinished, type Pace } from "./pace.ts";
-import { takeTurn, type Turn } from "./pacer.ts";
+import { isStale, takeTurn, type Turn } from "./pacer.ts";
 import { weightOf, type Held } from "./shares.ts";
 import { FIRST_WIDTH, LEAST_WIDTH, narrower, SLOW_ATTEMPT_MS, wider } from "./width.ts";
 
@@ -212,7 +212,7 @@ export class Lane implements Held {
     let waitMs = 0;
     // Time goes by while those that were given out ask, and what asks when a turn is free would pass what had to wait.
     if (first !== undefined && first.order < started.order) waitMs = Math.max(this.#pausedUntilMs - nowMs, 1);
-    else if (perSecond !== null && perSecond !== started.perSecond)
+    else if (perSecond !== null && !hasTurn(started, perSecond, nowMs))
       waitMs = takeTurn(this.learned.turn, perSecond, nowMs);
     if (waitMs > 0) this.#putBackInLine(dispatch, nowMs + waitMs);
     return waitMs;
@@ -290,4 +290,9 @@ export class Lane implements Held {
     this.#started.delete(dispatch);
     return started;
   }
+}
+
+/** Whether the turn that was taken at the start is one of the limit as it is now. */
+function hasTurn({ atMs, perSecond }: Started, limit: number, nowMs: number): boolean {
+  return perSecond === limit && !isStale(atMs, limit, nowMs);
 }

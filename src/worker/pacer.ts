@@ -24,3 +24,8 @@ export function takeTurn(turn: Turn, perSecond: number, nowMs: number): number {
   turn.nextMs = turnMs + intervalMs;
   return 0;
 }
+
+/** A turn that was taken so long ago that it counts no more: sent together with those behind it, it would exceed the limit. */
+export function isStale(takenMs: number, perSecond: number, nowMs: number): boolean {
+  return nowMs - takenMs >= 1000 / perSecond;
+}

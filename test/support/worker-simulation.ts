@@ -29,6 +29,7 @@ import { MemorySlots } from "./memory-slots.ts";
 import { SimulatedOrder } from "./simulated-order.ts";
 import { SimulatedLeases } from "./simulated-leases.ts";
 import { SimulatedPresence } from "./simulated-presence.ts";
+import { BusyClock, SlowTargets } from "./busy-machine.ts";
 import { PausableClock, VirtualClock } from "./virtual-clock.ts";
 
 /** How a receiver answers a request at a time: after so long, with this status, or not at all (the time limit). */
@@ -108,8 +109,11 @@ export class Simulation {
   readonly #byId: ReadonlyMap<EndpointId, Known>;
   readonly #byUrl: ReadonlyMap<string, Known>;
   readonly #commits: GroupCommit<NewEvent, void>;
+  readonly #isBusy: boolean;
 
-  constructor(seed: number, endpoints: readonly SimulatedEndpoint[]) {
+  /** `isBusy`: on a {@link BusyClock}, with {@link SlowTargets}. */
+  constructor(seed: number, endpoints: readonly SimulatedEndpoint[], { isBusy = false } = {}) {
+    this.#isBusy = isBusy;
     this.#random = randomFrom(seed);
     this.endpoints = endpoints.map((endpoint) => {
       const tenantId = parseTenantId(endpoint.tenant);
@@ -265,7 +269,7 @@ export class Simulation {
   }
 
   #makeWorker(id: string): SimulatedWorker {
-    const clock = new PausableClock(this.clock);
+    const clock = this.#isBusy ? new BusyClock(this.clock, this.#random) : new PausableClock(this.clock);
     const presence = new SimulatedPresence(id, this.#slots, clock);
     const log = pino(
       {
@@ -281,11 +285,13 @@ export class Simulation {
       presence,
       slots: this.#slots.storeOf(id, { clock, stillInFlight: async (given) => this.#leased(given) }),
       clock,
-      targets: {
-        fresh: (key) => this.#targetOf(key.endpointId),
-        get: async () => null,
-        forget: () => undefined,
-      },
+      targets: this.#isBusy
+        ? new SlowTargets(this.clock, this.#random, (endpointId) => this.#targetOf(endpointId))
+        : {
+            fresh: (key) => this.#targetOf(key.endpointId),
+            get: async () => null,
+            forget: () => undefined,
+          },
       sender: { send: (request) => this.#send(request, { id, presence, clock }) },
       health: { observe: async () => false },
       blockedTarget: () => undefined,

@@ -108,6 +108,17 @@ async function keepsOrder(seed: number): Promise<void> {
   await assertPromises(simulation, 20_000);
 }
 
+async function keepsOrderAndRate(seed: number): Promise<void> {
+  for (let n = 0; n < 20; n++) {
+    const endpoints = [
+      ...Array.from({ length: 3 }, (_, m) => mixed(`busy-${m}`)),
+      mixed("limited", { rateLimit: 40, perSecond: 80 }),
+      mixed("limited-too", { rateLimit: 20, perSecond: 80, arrays: 0 }),
+    ];
+    await assertPromises(new Simulation(seed + n, endpoints, { isBusy: true }), 5000);
+  }
+}
+
 /** What comes while the table is full of another's, and before that is parked. */
 async function keepsOrderBeside(seed: number): Promise<void> {
   for (let n = 0; n < 3; n++) {
@@ -222,6 +233,7 @@ export const TRIALS: Record<string, Trial> = {
   "an endpoint drains its backlog at its own pace once it has recovered": drains,
   ...Object.fromEntries(RATES),
   "first attempts start in the order in which events were accepted": keepsOrder,
+  "on a busy machine first attempts keep that order, and endpoints their rate": keepsOrderAndRate,
   "first attempts keep that order while another endpoint's backlog is parked": keepsOrderBeside,
   "a healthy tenant waits no longer beside endpoints that flap": flaps,
   "a healthy tenant waits no longer beside endpoints that are rate-limited": areLimited,
