@@ -90,7 +90,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
     const spentMs = performance.now() - startedAtMs;
     // Floored to whole milliseconds of one value in the common case, so that Node keeps one timer list.
     const leftMs = Math.max(0, limits.attemptTimeoutMs - Math.floor(spentMs));
-    this.#timer = setTimeout(() => this.#fail("timeout"), leftMs);
+    // What came while this process stood still is read first: timers run before sockets are.
+    this.#timer = setTimeout(() => setImmediate(() => this.#fail("timeout")), leftMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

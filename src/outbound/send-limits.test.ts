@@ -28,6 +28,10 @@ async function answeredBy(
 
 const bodyOf = (outcome: SendOutcome): number => (outcome.kind === "answered" ? outcome.body.length : NaN);
 
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 describe("a sender's limit", () => {
   it("of 1xx answers lets as many pass, and no more", async (test) => {
     const limits = { maxInformationalAnswers: 2 };
@@ -52,6 +56,21 @@ describe("a sender's limit", () => {
     equal(brief(await answeredBy(test, hintOf(500) + EMPTY, limits)), "200");
     equal(brief(await answeredBy(test, hintOf(1500), limits)), "invalid_response");
   });
+
+  it(
+    "of time does not take an answer for late that came while this process stood still",
+    { timeout: 20_000 },
+    async (test) => {
+      const attemptTimeoutMs = 2000;
+      const receiver = await startRawReceiver((socket) =>
+        // Whoever is suspended in between reads it only when its time is over.
+        socket.once("data", () => socket.write(EMPTY, () => standStill(attemptTimeoutMs))),
+      );
+      test.after(() => receiver.close());
+      const sender = senderFor(test, receiver.caPem, { limits: { attemptTimeoutMs } });
+      equal(brief(await sender.send({ url: receiver.url, headers: {}, body: "{}" })), "200");
+    },
+  );
 
   it(
     "of connections has room again after a request that HTTP cannot carry",
