@@ -13,7 +13,7 @@ import {
 } from "./support/shard-programs.ts";
 import { runProgram } from "./support/program.ts";
 import { runHere } from "./support/command.ts";
-import { moveTenant } from "./support/tenant-moves.ts";
+import { moveTenant, rowsOf } from "./support/tenant-moves.ts";
 
 let t: ShardTests;
 before(async () => {
@@ -111,5 +111,33 @@ describe("postern tenants move", () => {
     await nothingBegan();
     await publish(program, "invoice.paid", { as: producer(one.tid) });
     await delivered(program, one);
+  });
+
+  it("touches no rows of the target where the directory was restored to a moment within the move", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    const moved = await move(one.tid, "--to", "eu2");
+    assert.equal(moved.code, 0, moved.errors);
+    await publishArray(program, [one.tid, one.tid]);
+    await delivered(program, one, 2);
+    await program.end("SIGKILL");
+    await t.rows(
+      "eu1",
+      `WITH home AS (UPDATE postern.shard_directory SET shard = 'eu1', version = 1 WHERE tenant_id = $1)
+        INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ($1, 'eu1', 'eu2')`,
+      [one.tid],
+    );
+    const marks = () => t.rows("eu2", "SELECT * FROM postern.shard_tenants WHERE tenant_id = $1", [one.tid]);
+    const before = [await rowsOf(t, "eu2", one.tid), await marks()];
+    for (const words of [["--undo"], ["--to", "eu2"], ["--to", "eu2", "--dry-run"]]) {
+      const { code, errors } = await move(one.tid, ...words);
+      assert.equal(code, 1, errors);
+      assert.match(
+        errors,
+        new RegExp(`${one.tid} lives in eu2 by its own rows.*\\n.*restore a later backup of eu1 `),
+      );
+      assert.deepEqual([await rowsOf(t, "eu2", one.tid), await marks()], before);
+    }
+    assert.deepEqual(await leftovers("eu1"), [0, 0, 0]);
   });
 });

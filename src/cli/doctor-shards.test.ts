@@ -65,7 +65,7 @@ async function placesToldAfter(directory: string, shard: string) {
 const many = (row: string) => `SELECT ${row} FROM generate_series(1000, 3000) AS n`;
 
 const unknown = (who: string) =>
-  `fail: ${who} by the directory, since a move that it knows nothing of: it was restored from a backup older than the move`;
+  `fail: ${who} by the directory, since a move whose end it does not know: it was restored from a backup older than that`;
 
 describe("tenants that a shard has", () => {
   after(() => placesToldAfter("", ""));
@@ -90,6 +90,17 @@ describe("tenants that a shard has", () => {
       [null, unknown("acme")],
     );
     assert.deepEqual(await placesToldAfter(directory, ""), [null, unknown("acme and 1 more tenants")]);
+  });
+
+  it("are found where a move has brought them, and the shard was restored to a moment within it", async () => {
+    const directory = "INSERT INTO postern.shard_directory VALUES ('acme', 'eu2', 2)";
+    const shard = "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ('acme', 2, true)";
+    assert.deepEqual(await placesToldAfter(directory, shard), [null, unknown("acme")]);
+    // One that has switched, and is about to let the tenant in; or one that is to take it away again.
+    const moving =
+      "INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ('acme', 'eu1', 'eu2')";
+    assert.deepEqual(await placesToldAfter(`${directory}; ${moving}`, shard), [null, null]);
+    await databases[0]?.pool.query("DELETE FROM postern.tenant_moves");
   });
 
   it("are found all, however many", async () => {

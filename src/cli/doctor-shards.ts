@@ -85,7 +85,7 @@ async function checkPlaces(databases: readonly { name: string; db: Pool }[]): Pr
       findings.push({
         check,
         status: "fail",
-        detail: `${lacking}${othersOf(absent)} by the directory, since a move that it knows nothing of: it was restored from a backup older than the move`,
+        detail: `${lacking}${othersOf(absent)} by the directory, since a move whose end it does not know: it was restored from a backup older than that`,
         fix: LATER_BACKUP,
       });
     }

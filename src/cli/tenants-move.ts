@@ -15,6 +15,7 @@ import {
   findTablesWithRows,
   insertMove,
   measureRows,
+  readMarks,
   tryLockMove,
   wasErasedSince,
   type Move,
@@ -129,6 +130,7 @@ async function act(
   const { directory, source, target } = services;
   const { tenantId } = asked;
   await requireShards(services);
+  if (move?.switched !== true) await requireNotThere(services, tenantId, names);
   if (asked.isUndo && move !== null) {
     if (move.switched) {
       throw new ConfigError(
@@ -205,6 +207,23 @@ async function requireShards({ directory, source, target }: MoveServices): Promi
       );
     }
   }
+}
+
+/**
+ * A move fences its target before it copies, and lifts that once it has switched. So a target that is open has
+ * the tenant itself: the directory was restored from a backup that was made before, and to go on, or to undo,
+ * would delete the only rows.
+ */
+async function requireNotThere(
+  { target }: MoveServices,
+  tenantId: TenantId,
+  [first]: readonly string[],
+): Promise<void> {
+  const marks = await readMarks(target.db, tenantId);
+  if (marks === null || marks.fenced) return;
+  throw new ConfigError(
+    `${tenantId} lives in ${target.name} by its own rows, of which the directory does not know: a database was restored from a backup older than a move.\nStop Postern, and restore a later backup of ${first} (docs/scaling.md, When a shard is down).`,
+  );
 }
 
 /** Before anything is copied. */

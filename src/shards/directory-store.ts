@@ -61,27 +61,30 @@ export async function readResidents(
   return rows;
 }
 
-/** In the directory: who lives in the shard since a move, by their ids, behind `after`. */
+/** In the directory: who lives in the shard since a move that has ended, by their ids, behind `after`. */
 export async function readMovedTo(
   directory: Db,
   shard: string,
   { after, most }: { after: string; most: number },
 ): Promise<{ tenantId: TenantId; version: number }[]> {
   const { rows } = await directory.query<{ tenantId: TenantId; version: number }>(
-    /* sql */ `SELECT tenant_id AS "tenantId", version FROM postern.shard_directory
-      WHERE tenant_id > $2 AND shard = $1 AND version > 1 ORDER BY tenant_id LIMIT $3`,
+    /* sql */ `SELECT tenant_id AS "tenantId", version FROM postern.shard_directory home
+      WHERE tenant_id > $2 AND shard = $1 AND version > 1
+        AND NOT EXISTS (SELECT FROM postern.tenant_moves move WHERE move.tenant_id = home.tenant_id)
+      ORDER BY tenant_id LIMIT $3`,
     [shard, after, most],
   );
   return rows;
 }
 
-/** In the shard itself: up to which version of its home it knows each of these tenants. Never less than before. */
+/** In the shard itself: up to which version of its home it has let in each of these tenants. A fence is of one that is to come, or is over. */
 export async function readKnownVersions(
   db: Db,
   tenantIds: readonly TenantId[],
 ): Promise<Map<TenantId, number>> {
   const { rows } = await db.query<{ tenantId: TenantId; version: number }>(
-    /* sql */ `SELECT tenant_id AS "tenantId", version FROM postern.shard_tenants WHERE tenant_id = ANY ($1::text[])`,
+    /* sql */ `SELECT tenant_id AS "tenantId", version - fenced::int AS version
+      FROM postern.shard_tenants WHERE tenant_id = ANY ($1::text[])`,
     [tenantIds],
   );
   return new Map(rows.map(({ tenantId, version }) => [tenantId, version]));

@@ -47,19 +47,31 @@ export async function findMisplaced(
   }
 }
 
-/** Who lives in the shard by the directory since a move that the shard knows nothing of. */
+/** Who lives in the shard by the directory since a move whose end the shard does not know. */
 export async function findAbsent(directory: Db, { name, db }: { name: string; db: Db }): Promise<TenantId[]> {
   const found: TenantId[] = [];
   for (let after = ""; ;) {
-    const page = await readMovedTo(directory, name, { after, most: PAGE });
+    const read = (): Promise<Known[]> => readMovedTo(directory, name, { after, most: PAGE });
+    const page = await read();
     const last = page.at(-1);
     if (last === undefined) return found;
-    // The shard is asked after the directory: a move notes the tenant in its target before the directory names that.
-    const known = await readKnownVersions(
-      db,
-      page.map(({ tenantId }) => tenantId),
-    );
-    for (const { tenantId, version } of page) if ((known.get(tenantId) ?? 0) < version) found.push(tenantId);
+    // The shard is asked after the directory: a move lets the tenant into its target before it ends.
+    const absent = new Set(await absentOf(db, page));
+    // One that begins to move away between the two questions is fenced here as well.
+    const still = absent.size === 0 ? [] : await absentOf(db, await read());
+    found.push(...still.filter((tenantId) => absent.has(tenantId)));
     after = last.tenantId;
   }
+}
+
+type Known = { tenantId: TenantId; version: number };
+
+async function absentOf(db: Db, page: readonly Known[]): Promise<TenantId[]> {
+  const known = await readKnownVersions(
+    db,
+    page.map(({ tenantId }) => tenantId),
+  );
+  return page
+    .filter(({ tenantId, version }) => (known.get(tenantId) ?? 0) < version)
+    .map(({ tenantId }) => tenantId);
 }

@@ -111,7 +111,7 @@ export async function setMoving(db: Db, tenantId: TenantId, moving: boolean): Pr
   ]);
 }
 
-/** How far a move is in the source; null where the tenant never lived. */
+/** How far a move is in the source, and whether the target lets the tenant in; null where the tenant never lived. */
 export async function readMarks(
   db: Db,
   tenantId: TenantId,
