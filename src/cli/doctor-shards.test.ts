@@ -146,6 +146,18 @@ describe("tenants that a shard has", () => {
 });
 
 describe("what is told of shards", () => {
+  // A backup has a move's row, and neither its publications nor its subscription.
+  it("is who is being moved, also where no database has anything of the copy", async () => {
+    assert.equal((await examine())("moves"), null);
+    await databases[0]?.pool.query(
+      "INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ('acme', 'eu1', 'eu2')",
+    );
+    const told = await examine();
+    await databases[0]?.pool.query("DELETE FROM postern.tenant_moves");
+    assert.equal(told("moves"), "warn: acme is being moved from eu1 to eu2, or was left half-way");
+    assert.equal(told("shard eu1: moves"), null);
+  });
+
   it("is that they are one installation's, which of them keeps the directory, and what each has and lacks", async () => {
     await databases[1]?.pool.query(
       "INSERT INTO postern.storage_buckets (bucket, installation_id, trouble) VALUES ($1, gen_random_uuid(), 'lost')",

@@ -1,9 +1,10 @@
 /** Each shard as the only database is looked at, and whether they belong together. */
 import type { Config } from "../config.ts";
-import type { Pool } from "../database/pool.ts";
+import type { Db, Pool } from "../database/pool.ts";
 import { judgeShards } from "../shards/join.ts";
 import { readLeftCopies, readServerFacts } from "../shards/copy-store.ts";
 import { readHandovers } from "../shards/join-store.ts";
+import { readMoves } from "../shards/directory-store.ts";
 import { findAbsent, findMisplaced } from "../shards/misplaced.ts";
 import { faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
 import { withOwnBucket } from "../shards/own-bucket.ts";
@@ -40,7 +41,10 @@ async function checkTogether(
   shards: readonly Shard[],
   isWhole: boolean,
 ): Promise<Finding[]> {
-  const states = await Promise.all(databases.map(async ({ name, db }) => checkState(name, db)));
+  const states = await Promise.all([
+    ...databases.map(({ name, db }) => checkState(name, db)),
+    ...databases.filter(({ name }) => name === shards[0]?.name).map(({ db }) => checkMoving(db)),
+  ]);
   const check = "shards";
   if (!isWhole) {
     const fix = "fix each shard's problems above, then run `postern doctor` again";
@@ -138,4 +142,15 @@ async function checkMoves(name: string, db: Pool): Promise<Finding[]> {
       fix: "SELECT * FROM postern.tenant_moves in the first shard names it: run `postern tenants move` for it again, or with --undo. Without a row there, drop the subscription, and then the publications and the slot",
     },
   ];
+}
+
+/** Also a move of which a restore has brought back this alone: the tenant's deliveries may wait for it. */
+async function checkMoving(directory: Db): Promise<Finding[]> {
+  const moves = await readMoves(directory);
+  return moves.map(({ tenantId, source, target }) => ({
+    check: "moves",
+    status: "warn",
+    detail: `${tenantId} is being moved from ${source} to ${target}, or was left half-way`,
+    fix: `where no command is at work, run \`postern tenants move ${tenantId}\` again, or with --undo`,
+  }));
 }

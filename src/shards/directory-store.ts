@@ -98,3 +98,13 @@ export async function isBeingMoved(directory: Db, tenantId: TenantId): Promise<b
   );
   return rowCount === 1;
 }
+
+/** The moves that are under way, or were left half-way, the oldest first. */
+export async function readMoves(
+  directory: Db,
+): Promise<{ tenantId: TenantId; source: string; target: string }[]> {
+  const { rows } = await directory.query<{ tenantId: TenantId; source: string; target: string }>(
+    /* sql */ `SELECT tenant_id AS "tenantId", source, target FROM postern.tenant_moves ORDER BY started_at, tenant_id`,
+  );
+  return rows;
+}

@@ -36,6 +36,12 @@ export const forServices: Record<string, (db: Db) => Promise<unknown>> = {
       [true, false],
     );
   },
+  readMoves: async (db) => {
+    assert.deepEqual(
+      (await directory.readMoves(db)).map(({ tenantId }) => tenantId),
+      [acme, tenant("globex")],
+    );
+  },
   settleTenants: (db) => directory.settleTenants(db, "eu1", [initech]),
   countHomes: async (db) => {
     assert.equal((await join.countHomes(db)).get("eu1"), 2);
