@@ -273,6 +273,7 @@ describe("a key set", () => {
     const tokens = await Promise.all(Array.from({ length: 50 }, byFresh));
     const judged = await Promise.all(tokens.map((token) => judge(verifier, token)));
     deepEqual([new Set(judged), server.fetches], [new Set(["unauthorized"]), 1]);
+    await rejects(verifier.verify(`Bearer ${await byFresh()}`), { reason: /^the key set has no key that/ });
   });
 
   it("that is out of reach is not asked for by each token, and found again soon", async (test) => {

@@ -148,6 +148,7 @@ async function verified(verification: Promise<{ payload: JWTPayload }>): Promise
 /** Claims are judged behind the signature, so only who holds a good token learns of them. */
 function tokenFault(error: errors.JOSEError): string {
   if (error instanceof errors.JWTExpired) return EXPIRED;
+  if (error instanceof errors.JWKSNoMatchingKey) return "the key set has no key that fits the token";
   if (!(error instanceof errors.JWTClaimValidationFailed)) return "the token is not signed as it must be";
   if (error.reason === "missing") return `the token has no ${knownClaim(error.claim)}`;
   const claim = `the ${knownClaim(error.claim)} of the token`;
