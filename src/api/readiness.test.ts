@@ -62,12 +62,13 @@ describe("the report of a process", () => {
       assert.deepEqual(await ready(given).report(), { reasons: [], warnings: [] });
   });
 
-  it("has the queue's reasons and warnings, and what storage waits for", async () => {
+  it("has the queue's reasons and warnings, what storage waits for, and how the clock is wrong", async () => {
     const queueMonitor = { look: async () => ({ reasons: ["nobody claims"], warnings: ["a backlog"] }) };
     const storage = { look: async () => ["an artifact waits"] };
-    assert.deepEqual(await ready({ queueMonitor, storage }).report(), {
+    const heartbeat = { beat: async () => "the clock is wrong" };
+    assert.deepEqual(await ready({ queueMonitor, storage, heartbeat }).report(), {
       reasons: ["nobody claims"],
-      warnings: ["a backlog", "an artifact waits"],
+      warnings: ["a backlog", "an artifact waits", "the clock is wrong"],
     });
   });
 

@@ -67,8 +67,8 @@ type ReadinessServices = {
   isDiskFull: () => boolean;
   migrations: Migration[];
   queueMonitor: QueueMonitor;
-  /** Commits a row of this process. */
-  heartbeat: { beat(): Promise<void> };
+  /** Commits a row of this process, and answers how its machine's clock is wrong. */
+  heartbeat: { beat(): Promise<string | undefined> };
   /** The last failure to commit an event or an outcome; null when commits happen. */
   commits: { failure(): unknown };
   /** How the database's standbys follow. */
@@ -167,11 +167,12 @@ async function databaseReport({
   // First: without a standby the heartbeat's commit would wait for one.
   const unsafe = await replication.trouble();
   if (unsafe !== null) return { reasons: [unsafe], warnings: [] };
-  await heartbeat.beat();
+  const clockTrouble = await heartbeat.beat();
   const failure = commits.failure();
   if (failure !== null) throw failure;
   const { reasons, warnings } = await queueMonitor.look();
-  return { reasons, warnings: [...warnings, ...(await storage.look())] };
+  const clock = clockTrouble === undefined ? [] : [clockTrouble];
+  return { reasons, warnings: [...warnings, ...(await storage.look()), ...clock] };
 }
 
 async function lockHolders(db: Pool): Promise<LockHolder[]> {

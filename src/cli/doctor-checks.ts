@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { countKeys } from "../api/key-set.ts";
 import type { Config, SessionSource } from "../config.ts";
 import { nameDatabase } from "../database/database-name.ts";
+import { CLOCK_LIMIT_MS } from "../database/heartbeat.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
@@ -117,9 +118,6 @@ export async function checkSessionKeys(session: SessionSource): Promise<Finding[
   }
 }
 
-/** Far more than a clock that is set by NTP, or a question to a database far away. */
-const CLOCK_MS = 5000;
-
 /** The database, its schema, and whether the key ring opens what is stored in it. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   const check = "database";
@@ -184,7 +182,7 @@ async function inspect(db: Pool, config: Config): Promise<Finding[]> {
 function checkClock(askedAt: number, told: string): Finding {
   const check = "clock";
   const apartMs = Math.abs(Date.parse(told) - (askedAt + Date.now()) / 2);
-  if (apartMs < CLOCK_MS) return { check, status: "ok", detail: "that of this machine" };
+  if (apartMs < CLOCK_LIMIT_MS) return { check, status: "ok", detail: "that of this machine" };
   const detail = `${Math.round(apartMs / 1000)} s from that of this machine`;
   return { check, status: "warn", detail, fix: "let both set their clocks by NTP" };
 }

@@ -9,9 +9,10 @@ export type LockHolder = { table: string; pid: number; name: string };
 /**
  * Writes that the process lives, and takes on the way the locks that accepting
  * and recording need, without changing a row: it fails as they would fail.
+ * Answers the server's clock, in milliseconds since 1970.
  */
-export async function beat(db: Db, { id, name }: ProcessIdentity): Promise<void> {
-  await db.query({
+export async function beat(db: Db, { id, name }: ProcessIdentity): Promise<number> {
+  const { rows } = await db.query<{ nowMs: number }>({
     name: "beat",
     text: /* sql */ `WITH endpoints AS (
         UPDATE postern.endpoints SET updated_at = now() WHERE false
@@ -27,9 +28,13 @@ export async function beat(db: Db, { id, name }: ProcessIdentity): Promise<void>
         DELETE FROM postern.outbox WHERE false
       )
       INSERT INTO postern.heartbeats (process_id, name) VALUES ($1, $2)
-      ON CONFLICT (process_id) DO UPDATE SET seen_at = now()`,
+      ON CONFLICT (process_id) DO UPDATE SET seen_at = now()
+      RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"`,
     values: [id, name],
   });
+  const [row] = rows;
+  if (row === undefined) throw new Error("a heartbeat answers its time");
+  return row.nowMs;
 }
 
 /** Processes that ended are forgotten after a day. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { pretend } from "../../test/support/pretended-server.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { beat } from "./heartbeat-store.ts";
 import { makeHeartbeat } from "./heartbeat.ts";
@@ -42,6 +43,43 @@ describe("the heartbeat of a process", () => {
     await heartbeat.beat();
     const [second] = await seen(heartbeat.processId);
     assert.ok(second !== undefined && first !== undefined && second.at >= first.at);
+  });
+
+  it("finds a clock of this machine that is far from the database's, and logs when it begins and ends", async (test) => {
+    const pretended = await pretend(database, []);
+    const db = createPool({
+      url: pretended.url,
+      poolSize: 1,
+      applicationName: "clock",
+      connectionTimeoutMs: 5000,
+    });
+    test.after(() => db.end());
+    const logged: string[] = [];
+    const tell = (message: string) => void logged.push(message);
+    const heartbeat = makeHeartbeat({ db, name: "worker", log: { info: tell, warn: tell } });
+    let nowMs = performance.now();
+    test.mock.method(performance, "now", () => nowMs);
+    const after = async (apartS: number) => {
+      const now = `pg_catalog.clock_timestamp() + interval '${apartS} s'`;
+      await pretended.say([`FUNCTION clock_timestamp() RETURNS timestamptz RETURN ${now}`]);
+      nowMs += 1001;
+      return (await heartbeat.beat()) ?? null;
+    };
+    assert.equal(await after(0), null);
+    assert.match((await after(-3600)) ?? "", /^this machine's clock is 3600 s ahead of the database's: /);
+    // Kept for all who ask within the second.
+    assert.match((await heartbeat.beat()) ?? "", /ahead/);
+    assert.match((await after(-3000)) ?? "", /3000 s ahead/);
+    assert.equal(await after(0), null);
+    assert.match((await after(3600)) ?? "", /^this machine's clock is 3[56]\d\d s behind the database's: /);
+    assert.deepEqual(
+      logged.map((message) => message.replace(/is \d+ s/, "is s").split(":")[0]),
+      [
+        "this machine's clock is s ahead of the database's",
+        "this machine's clock is that of the database again",
+        "this machine's clock is s behind the database's",
+      ],
+    );
   });
 
   it("takes the locks that accepting and recording need, and waits a second for each", async (test) => {

@@ -4,7 +4,7 @@ import { every } from "../shared/every.ts";
 import { messageOf } from "../shared/message-of.ts";
 import { beat, removeOldHeartbeats, type ProcessIdentity } from "./heartbeat-store.ts";
 import type { DatabaseLog } from "./log.ts";
-import type { Pool } from "./pool.ts";
+import type { Db, Pool } from "./pool.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** Beats are so far apart at most. A process without one for three times as long counts as dead. */
@@ -12,12 +12,17 @@ const BEAT_MS = 10_000;
 const TIDY_MS = 3_600_000;
 /** However many ask. */
 const MAX_AGE_MS = 1000;
+/** Far more than a clock that is set by NTP. */
+export const CLOCK_LIMIT_MS = 5000;
 const BEGIN = "BEGIN; SET LOCAL lock_timeout = '1s'";
 
 export type Heartbeat = {
   processId: string;
-  /** Commits, unless it did within the last second. Throws what the database throws. */
-  beat(): Promise<void>;
+  /**
+   * Commits, unless it did within the last second. Throws what the database throws.
+   * Answers how the clock of this machine is wrong, if it is.
+   */
+  beat(): Promise<string | undefined>;
   start(): void;
   stop(): Promise<void>;
 };
@@ -25,21 +30,30 @@ export type Heartbeat = {
 export function makeHeartbeat({ db, name, log }: { db: Pool; name: string; log: DatabaseLog }): Heartbeat {
   const identity: ProcessIdentity = { id: randomUUID(), name };
   const stopping = new AbortController();
-  let beating: Promise<void> | null = null;
+  let beating: Promise<string | undefined> | null = null;
   let running: Promise<unknown> | null = null;
   let freshUntil = -Infinity;
+  let clockTrouble: string | undefined;
 
-  async function beatOnce(): Promise<void> {
+  async function beatOnce(): Promise<string | undefined> {
     try {
-      await inTransaction(db, (transaction) => beat(transaction, identity), BEGIN);
+      noteClock(await inTransaction(db, (transaction) => beatTimed(transaction, identity), BEGIN));
       freshUntil = performance.now() + MAX_AGE_MS;
+      return clockTrouble;
     } finally {
       beating = null;
     }
   }
 
-  function beatNow(): Promise<void> {
-    if (performance.now() < freshUntil) return Promise.resolve();
+  function noteClock(trouble: string | undefined): void {
+    if (trouble !== undefined && clockTrouble === undefined) log.warn(trouble);
+    if (trouble === undefined && clockTrouble !== undefined)
+      log.info("this machine's clock is that of the database again");
+    clockTrouble = trouble;
+  }
+
+  function beatNow(): Promise<string | undefined> {
+    if (performance.now() < freshUntil) return Promise.resolve(clockTrouble);
     beating ??= beatOnce();
     return beating;
   }
@@ -48,8 +62,8 @@ export function makeHeartbeat({ db, name, log }: { db: Pool; name: string; log: 
     log.warn(`The heartbeat of this process could not be written: ${messageOf(error)}`);
   }
 
-  function repeat(ms: number, work: () => Promise<void>): Promise<void> {
-    return every(ms, work, { signal: stopping.signal, failed });
+  function repeat(ms: number, work: () => Promise<unknown>): Promise<void> {
+    return every(ms, async () => void (await work()), { signal: stopping.signal, failed });
   }
 
   return {
@@ -63,4 +77,17 @@ export function makeHeartbeat({ db, name, log }: { db: Pool; name: string; log: 
       await running;
     },
   };
+}
+
+/** Answers how the clock of this machine is wrong: requests are signed with it, and tokens judged by it. */
+async function beatTimed(transaction: Db, identity: ProcessIdentity): Promise<string | undefined> {
+  const askedAtMs = Date.now();
+  const toldMs = await beat(transaction, identity);
+  // Where both are right, the server told its time in between, however long that was.
+  const aheadMs = askedAtMs - toldMs;
+  const behindMs = toldMs - Date.now();
+  if (Math.max(aheadMs, behindMs) < CLOCK_LIMIT_MS) return undefined;
+  const apart =
+    aheadMs > 0 ? `${Math.round(aheadMs / 1000)} s ahead of` : `${Math.round(behindMs / 1000)} s behind`;
+  return `this machine's clock is ${apart} the database's: let NTP set both, because receivers refuse requests that are signed at another time`;
 }
