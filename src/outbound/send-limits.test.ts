@@ -1,5 +1,6 @@
 /** The limits that a sender was given: what comes up to one, and what is over. */
 import { equal, rejects } from "node:assert/strict";
+import { once } from "node:events";
 import { describe, it, type TestContext } from "node:test";
 import { brief, senderFor } from "../../test/support/sender.ts";
 import { startRawReceiver } from "../../test/support/tls-receiver.ts";
@@ -71,6 +72,26 @@ describe("a sender's limit", () => {
       equal(brief(await sender.send({ url: receiver.url, headers: {}, body: "{}" })), "200");
     },
   );
+
+  it("of a connection's age ends it behind the answer, and one that is younger is used again", async (test) => {
+    const closed: Promise<unknown>[] = [];
+    const receiver = await startRawReceiver((socket) => {
+      socket.on("data", () => socket.write(EMPTY));
+      closed.push(once(socket, "close"));
+    });
+    test.after(() => receiver.close());
+    const idle = { keepAliveTimeoutMs: 600_000, keepAliveMaxTimeoutMs: 600_000 };
+    for (const [maxConnectionAgeMs, opened] of [
+      [600_000, 1],
+      [-1, 3],
+    ] as const) {
+      const sender = senderFor(test, receiver.caPem, { limits: { ...idle, maxConnectionAgeMs } });
+      for (let n = 0; n < 2; n++)
+        equal(brief(await sender.send({ url: receiver.url, headers: {}, body: "{}" })), "200");
+      equal(receiver.connectionCount(), opened);
+    }
+    await Promise.all(closed.slice(1));
+  });
 
   it(
     "of connections has room again after a request that HTTP cannot carry",
