@@ -90,12 +90,17 @@ it("an array is stored in statements of bounded size, whole, by a process that k
   assert.ok(made.length > 2 && made.every((rows) => rows <= ROWS_AT_ONCE), made.join(" "));
 });
 
-it("single events that come together share statements of bounded size", async () => {
-  const publisher = await openPublisher();
-  made.length = 0;
-  await Promise.all(eventsWith(() => undefined).map((event) => publisher.publish(event, acme)));
-  assert.ok(made.length > 1 && made.every((rows) => rows <= ROWS_AT_ONCE), made.join(" "));
-});
+for (const [what, keyOf] of [
+  ["without keys", () => undefined],
+  ["with keys", (n: number) => `single ${n}`],
+] as const) {
+  it(`single events ${what} that come together share statements of bounded size`, async () => {
+    const publisher = await openPublisher();
+    made.length = 0;
+    await Promise.all(eventsWith(keyOf).map((event) => publisher.publish(event, acme)));
+    assert.ok(made.length > 1 && made.every((rows) => rows <= ROWS_AT_ONCE), made.join(" "));
+  });
+}
 
 it("an array with a conflict in its last part stores nothing of the parts before", async () => {
   const publisher = await openPublisher();

@@ -3,8 +3,6 @@ import type { AcceptedEvent, DispatchQueue, NewEvent, OwnLane } from "../queue/q
 import type { EventId } from "../shared/id.ts";
 import { FanOut } from "./fan-out.ts";
 
-export const MAX_EVENTS_PER_COMMIT = 1000;
-
 /** How long an idempotency key is waited for that an open transaction holds. */
 type Patience = { lockWaitMs?: number };
 

@@ -5,9 +5,8 @@ import { makeFairTurns, type Patience } from "../shared/fair-turns.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
-import { MAX_EVENTS_PER_COMMIT, type Acceptor } from "./acceptor.ts";
-import { ROWS_AT_ONCE } from "./fan-out.ts";
-import { makeKeyedCommits, PUBLISHING_REST, untilUnlocked } from "./keyed-commits.ts";
+import type { Acceptor } from "./acceptor.ts";
+import { makeKeyedCommits, PUBLISHING_REST, untilUnlocked, type KeyedCommits } from "./keyed-commits.ts";
 import type { Published } from "./publish.ts";
 
 /** Makes the events of one request durable, all or none; `handOver` are events for other databases, which are left in this one in the same step. */
@@ -35,16 +34,8 @@ class RequestCommits {
   readonly #acceptor: Acceptor;
   // Concurrent requests share one commit; an array is a group already. Events
   // with keys have groups of their own, which may meet a key that is held.
-  readonly #plainCommits = new GroupCommit((events: NewEvent[]) => this.#acceptor.acceptEach(events), {
-    maxItems: MAX_EVENTS_PER_COMMIT,
-    maxConcurrent: 1,
-    rest: PUBLISHING_REST,
-    weigh: { of: (event) => this.#acceptor.fanOut.rowsOf(event), most: ROWS_AT_ONCE },
-  });
-  readonly #keyedCommits = makeKeyedCommits(
-    (events, lockWaitMs) => this.#acceptor.acceptEach(events, { lockWaitMs }),
-    MAX_EVENTS_PER_COMMIT,
-  );
+  readonly #plainCommits: GroupCommit<NewEvent, AcceptedEvent | undefined>;
+  readonly #keyedCommits: KeyedCommits;
   // A try of an array has a connection: while it waits for a key that is held, or for seconds where its
   // events go to many endpoints. So no tenant has many, and what it tries again keeps none of its own new arrays.
   readonly #tries = makeFairTurns<TenantId>({ total: 4, share: 2 }, TRY_PATIENCE);
@@ -52,6 +43,16 @@ class RequestCommits {
 
   constructor(acceptor: Acceptor) {
     this.#acceptor = acceptor;
+    const size = acceptor.fanOut.ofOneStatement;
+    this.#plainCommits = new GroupCommit((events) => acceptor.acceptEach(events), {
+      ...size,
+      maxConcurrent: 1,
+      rest: PUBLISHING_REST,
+    });
+    this.#keyedCommits = makeKeyedCommits(
+      (events, lockWaitMs) => acceptor.acceptEach(events, { lockWaitMs }),
+      size,
+    );
   }
 
   async commit(events: NewEvent[], handOver: readonly NewEvent[]): Promise<Published[]> {

@@ -5,10 +5,12 @@
  */
 import { LRUCache } from "lru-cache";
 import type { AcceptedEvent, NewEvent } from "../queue/queue.ts";
+import type { GroupSize } from "../shared/group-commit.ts";
 import type { EventId, TenantId } from "../shared/id.ts";
 
 /** Dispatches that one statement makes at most, or one event's. */
 export const ROWS_AT_ONCE = 5000;
+const EVENTS_AT_ONCE = 1000;
 /** For a tenant of which nothing is known yet: as many endpoints as one may have by default. */
 const UNKNOWN_FAN_OUT = 100;
 const MAX_TENANTS = 10_000;
@@ -16,6 +18,12 @@ const MAX_TENANTS = 10_000;
 export class FanOut {
   /** The most endpoints that lately were subscribed to an event of the tenant. */
   readonly #known = new LRUCache<TenantId, number>({ max: MAX_TENANTS });
+
+  /** Of groups whose events share a statement. */
+  readonly ofOneStatement: GroupSize<NewEvent> = {
+    maxItems: EVENTS_AT_ONCE,
+    weigh: { of: (event) => this.rowsOf(event), most: ROWS_AT_ONCE },
+  };
 
   /** The rows that an event is likely to make: itself and its dispatches. */
   rowsOf(event: NewEvent): number {

@@ -10,6 +10,7 @@
 import { isLockTimeout } from "../database/passing-errors.ts";
 import type { AcceptedEvent, NewEvent } from "../queue/queue.ts";
 import type { Clock } from "../shared/clock.ts";
+import { countFitting, type GroupSize } from "../shared/group-commit.ts";
 import type { TenantId } from "../shared/id.ts";
 import { HeldLine, type Waiting } from "./held-line.ts";
 
@@ -33,7 +34,7 @@ type Next = { group: Entry[]; isFresh: boolean };
 
 export class HeldKeys {
   readonly #accept: AcceptKeyed;
-  readonly #maxItems: number;
+  readonly #size: GroupSize<NewEvent>;
   readonly #clock: Clock;
   /** Groups of several tenants. */
   readonly #mixed: Entry[][] = [];
@@ -41,9 +42,9 @@ export class HeldKeys {
   readonly #lines = new Map<TenantId, HeldLine<Entry>>();
   #isTrying = false;
 
-  constructor(accept: AcceptKeyed, maxItems: number, clock: Clock) {
+  constructor(accept: AcceptKeyed, size: GroupSize<NewEvent>, clock: Clock) {
     this.#accept = accept;
-    this.#maxItems = maxItems;
+    this.#size = size;
     this.#clock = clock;
   }
 
@@ -96,11 +97,18 @@ export class HeldKeys {
     this.#isTrying = false;
   }
 
+  #countFitting(entries: readonly Entry[]): number {
+    return countFitting(
+      entries.values().map(({ event }) => event),
+      this.#size,
+    );
+  }
+
   #next(): Next | null {
     const mixed = this.#mixed.shift();
     if (mixed !== undefined) return { group: mixed, isFresh: false };
     for (const [tenantId, line] of this.#lines) {
-      const next = line.take(this.#maxItems, this.#clock.nowMs());
+      const next = line.take((fresh) => this.#countFitting(fresh), this.#clock.nowMs());
       if (next === null && !line.isEmpty) continue;
       this.#lines.delete(tenantId);
       if (next === null) continue;

@@ -75,9 +75,16 @@ export class HeldLine<Entry extends Waiting> {
     }
   }
 
-  /** What to try next; null while all rest. */
-  take(most: number, nowMs: number): { group: Entry[]; isFresh: boolean } | null {
-    const kinds = [() => this.#takeFresh(most), () => this.#takeLargestPart(), () => this.#takeDue(nowMs)];
+  /** What to try next; null while all rest. `countFitting`: how many of the events, from the first on, may be tried at once. */
+  take(
+    countFitting: (entries: readonly Entry[]) => number,
+    nowMs: number,
+  ): { group: Entry[]; isFresh: boolean } | null {
+    const kinds = [
+      () => this.#takeFresh(countFitting),
+      () => this.#takeLargestPart(),
+      () => this.#takeDue(nowMs),
+    ];
     for (let n = 0; n < kinds.length; n++) {
       const isFresh = this.#turn === 0;
       const group = kinds[this.#turn]?.() ?? null;
@@ -87,8 +94,8 @@ export class HeldLine<Entry extends Waiting> {
     return null;
   }
 
-  #takeFresh(most: number): Entry[] | null {
-    return this.#fresh.length === 0 ? null : this.#fresh.splice(0, most);
+  #takeFresh(countFitting: (entries: readonly Entry[]) => number): Entry[] | null {
+    return this.#fresh.length === 0 ? null : this.#fresh.splice(0, countFitting(this.#fresh));
   }
 
   /** The largest has most that need not wait. */

@@ -41,7 +41,7 @@ beforeEach(() => {
       if (keys.some((key) => held.has(key))) throw new LockTimeout();
       return events.map(acceptedOf);
     },
-    10,
+    { maxItems: 10 },
     clock,
   );
 });
@@ -64,7 +64,7 @@ describe("events whose keys are free", () => {
   });
 
   it("fail with their group when it fails by something else than a lock", async () => {
-    const failing = makeKeyedCommits(() => Promise.reject(new Error("away")), 10, clock);
+    const failing = makeKeyedCommits(() => Promise.reject(new Error("away")), { maxItems: 10 }, clock);
     const outcomes = await atOnce(Promise.allSettled([failing.add(eventOf("a")), failing.add(eventOf("b"))]));
     assert.deepEqual(
       outcomes.map((outcome) => outcome.status === "rejected" && String(outcome.reason)),
@@ -73,9 +73,39 @@ describe("events whose keys are free", () => {
   });
 
   it("are undefined where they were used before", async () => {
-    const used = makeKeyedCommits(async (events) => events.map(() => undefined), 10, clock);
+    const used = makeKeyedCommits(async (events) => events.map(() => undefined), { maxItems: 10 }, clock);
     assert.equal(await atOnce(used.add(eventOf("a"))), undefined);
   });
+});
+
+it("groups weigh what they may, beside them too while a key is held", async () => {
+  const tried: string[] = [];
+  const heavy = makeKeyedCommits(
+    async (events) => {
+      const keys = events.map(({ idempotencyKey }) => idempotencyKey);
+      tried.push(keys.join(" "));
+      if (keys.includes("held")) throw new LockTimeout();
+      return events.map(acceptedOf);
+    },
+    { maxItems: 10, weigh: { of: () => 4, most: 10 } },
+    clock,
+  );
+  const addAll = () => Promise.all(["a", "b", "c", "d", "e"].map((key) => heavy.add(eventOf(key))));
+  void addAll();
+  await pass(10);
+  const ofGroups = tried.splice(0);
+  void heavy.add(eventOf("held")).catch(() => undefined);
+  await pass(10);
+  tried.length = 0;
+  void addAll();
+  await pass(10);
+  assert.deepEqual(
+    [ofGroups, tried],
+    [
+      ["a b", "c d", "e"],
+      ["a b", "c d", "e"],
+    ],
+  );
 });
 
 describe("a key that is held", () => {
@@ -170,7 +200,7 @@ describe("a key that is held", () => {
         if (events.some(({ idempotencyKey }) => idempotencyKey === "held")) throw new LockTimeout();
         return events.map(acceptedOf);
       },
-      10,
+      { maxItems: 10 },
       clock,
     );
     const outcome = failing.add(eventOf("held")).catch(String);
@@ -199,7 +229,7 @@ describe("a key that is held", () => {
           if (result === "away") throw new Error("away");
           return events.map(acceptedOf);
         },
-        10,
+        { maxItems: 10 },
         clock,
       );
       add("first");
@@ -254,7 +284,7 @@ describe("beside tenants that hold many keys and publish them all at once", () =
       if (meets) throw new LockTimeout();
       return events.map(acceptedOf);
     };
-    const crowded = makeKeyedCommits(accept, 1000, clock);
+    const crowded = makeKeyedCommits(accept, { maxItems: 1000 }, clock);
     const refused: Promise<boolean>[] = [];
     const waits: number[] = [];
     const own: number[] = [];

@@ -6,7 +6,7 @@
 import { isLockTimeout } from "../database/passing-errors.ts";
 import type { AcceptedEvent, NewEvent } from "../queue/queue.ts";
 import { sleep, systemClock, type Clock } from "../shared/clock.ts";
-import { GroupCommit, type Rest } from "../shared/group-commit.ts";
+import { GroupCommit, type GroupSize, type Rest } from "../shared/group-commit.ts";
 import { HeldKeys, LOCK_WAIT_MS, PATIENCE_MS, type AcceptKeyed } from "./held-keys.ts";
 import { pauseAfter } from "./held-line.ts";
 
@@ -26,10 +26,10 @@ export type KeyedCommits = { add(event: NewEvent): Promise<AcceptedEvent | undef
 
 export function makeKeyedCommits(
   accept: AcceptKeyed,
-  maxItems: number,
+  size: GroupSize<NewEvent>,
   clock: Clock = systemClock,
 ): KeyedCommits {
-  const held = new HeldKeys(accept, maxItems, clock);
+  const held = new HeldKeys(accept, size, clock);
   const groups = new GroupCommit(
     async (events: NewEvent[]): Promise<Committed[]> => {
       try {
@@ -39,7 +39,7 @@ export function makeKeyedCommits(
         return held.addGroup(events).map((accepted) => ({ accepted }));
       }
     },
-    { maxItems, maxConcurrent: 1, rest: PUBLISHING_REST },
+    { ...size, maxConcurrent: 1, rest: PUBLISHING_REST },
     clock,
   );
   return {

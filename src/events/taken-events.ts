@@ -8,8 +8,7 @@
  */
 import type { AcceptedEvent, NewEvent } from "../queue/queue.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
-import { MAX_EVENTS_PER_COMMIT, type Acceptor } from "./acceptor.ts";
-import { ROWS_AT_ONCE } from "./fan-out.ts";
+import type { Acceptor } from "./acceptor.ts";
 import { makeKeyedCommits } from "./keyed-commits.ts";
 
 /** One whose key is held delays those behind it for so long. */
@@ -36,15 +35,9 @@ export function makeTakenEvents(acceptor: Acceptor): TakenEvents {
     return events.map((event) => (others.has(event) ? accepted.get(event.id) : undefined));
   }
 
-  const plain = new GroupCommit((events: NewEvent[]) => acceptUnknown(events), {
-    maxItems: MAX_EVENTS_PER_COMMIT,
-    maxConcurrent: 1,
-    weigh: { of: (event) => acceptor.fanOut.rowsOf(event), most: ROWS_AT_ONCE },
-  });
-  const keyed = makeKeyedCommits(
-    (events, lockWaitMs) => acceptUnknown(events, { lockWaitMs }),
-    MAX_EVENTS_PER_COMMIT,
-  );
+  const size = acceptor.fanOut.ofOneStatement;
+  const plain = new GroupCommit((events: NewEvent[]) => acceptUnknown(events), { ...size, maxConcurrent: 1 });
+  const keyed = makeKeyedCommits((events, lockWaitMs) => acceptUnknown(events, { lockWaitMs }), size);
   const alone = new GroupCommit(
     (events: NewEvent[]) => acceptUnknown(events, { lockWaitMs: ALONE_LOCK_WAIT_MS }),
     { maxItems: 1, maxConcurrent: 1 },

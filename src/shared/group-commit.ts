@@ -19,6 +19,24 @@ export type Rest = {
 };
 const NO_REST: Rest = { ms: 0, from: 1 };
 
+/** How much a group may have. With `weigh` it weighs `most` at most, or is one item. */
+export type GroupSize<Item> = {
+  maxItems: number;
+  weigh?: { of: (item: Item) => number; most: number };
+};
+
+/** How many of the items, from the first on, make up a group. */
+export function countFitting<Item>(items: Iterable<Item>, { maxItems, weigh }: GroupSize<Item>): number {
+  let weight = 0;
+  let count = 0;
+  for (const item of items) {
+    weight += weigh?.of(item) ?? 0;
+    if (count === maxItems || (count > 0 && weight > (weigh?.most ?? Infinity))) break;
+    count++;
+  }
+  return count;
+}
+
 /**
  * Gathers what callers ask for one by one and flushes it in groups: while one
  * flush runs, the next group gathers, so the group grows with the load and an
@@ -26,10 +44,9 @@ const NO_REST: Rest = { ms: 0, from: 1 };
  */
 export class GroupCommit<Item, Result> {
   readonly #flush: (items: Item[]) => Promise<Result[]>;
-  readonly #maxItems: number;
+  readonly #size: GroupSize<Item>;
   readonly #maxConcurrent: number;
   readonly #rest: Rest;
-  readonly #weigh: { of: (item: Item) => number; most: number } | null;
   readonly #clock: Clock;
   #waiting: Entry<Item, Result>[] = [];
   #flushing = 0;
@@ -38,25 +55,18 @@ export class GroupCommit<Item, Result> {
 
   /**
    * `flush` answers one result for each item, in their order; when it throws,
-   * every item of the group fails. With `weigh` a group weighs `most` at most,
-   * or is one item. See {@link Rest}.
+   * every item of the group fails. See {@link Rest}.
    */
   constructor(
     flush: (items: Item[]) => Promise<Result[]>,
-    limits: {
-      maxItems: number;
-      maxConcurrent: number;
-      rest?: Rest;
-      weigh?: { of: (item: Item) => number; most: number };
-    },
+    limits: GroupSize<Item> & { maxConcurrent: number; rest?: Rest },
     clock: Clock = systemClock,
   ) {
     this.#clock = clock;
     this.#flush = flush;
-    this.#maxItems = limits.maxItems;
+    this.#size = limits;
     this.#maxConcurrent = limits.maxConcurrent;
     this.#rest = limits.rest ?? NO_REST;
-    this.#weigh = limits.weigh ?? null;
   }
 
   add(item: Item): Promise<Result> {
@@ -78,15 +88,11 @@ export class GroupCommit<Item, Result> {
 
   /** How many waiting items make up the next group. */
   #nextSize(): number {
-    if (this.#weigh === null) return this.#maxItems;
-    let weight = 0;
-    let count = 0;
-    for (const { item } of this.#waiting) {
-      weight += this.#weigh.of(item);
-      if (count === this.#maxItems || (count > 0 && weight > this.#weigh.most)) break;
-      count++;
-    }
-    return count;
+    if (this.#size.weigh === undefined) return this.#size.maxItems;
+    return countFitting(
+      this.#waiting.values().map(({ item }) => item),
+      this.#size,
+    );
   }
 
   async #run(group: Entry<Item, Result>[]): Promise<void> {
