@@ -119,6 +119,17 @@ describe("the example of a webhook", () => {
     assert.deepEqual(shapeOf({ schema: { examples: schema.examples } }), of("first"));
   });
 
+  it("is that of the schema to which its schema refers, where that says more", () => {
+    const A = { example: of("referred") };
+    const exampleOf = (more: object) => {
+      const schema = { $ref: "#/components/schemas/A", required: ["name"], ...more };
+      const { entries } = imported({ "order.paid": webhook({ schema }) }, { components: { schemas: { A } } });
+      return entries[0]?.payloadShape;
+    };
+    assert.deepEqual(exampleOf({}), of("referred"));
+    assert.deepEqual(exampleOf({ example: of("own") }), of("own"));
+  });
+
   it("is missing where none of them is an object", () => {
     assert.equal(shapeOf({ schema: { examples: ["a", 1, null, []] } }), undefined);
     assert.equal(shapeOf({ schema: { example: "a" } }), undefined);

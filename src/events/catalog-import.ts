@@ -98,9 +98,14 @@ function exampleOf(
   resolve: (node: unknown) => unknown,
 ): Record<string, unknown> | undefined {
   const named = Object.values(examples).map((one) => object.safeParse(resolve(one)).data?.["value"]);
-  const ofSchema = schema?.["examples"];
-  const all = [example, ...named, schema?.["example"], ...(Array.isArray(ofSchema) ? ofSchema : [])];
+  const referred = object.safeParse(resolveReference(schema, schema)).data;
+  const all = [example, ...named, ...examplesIn(schema), ...examplesIn(referred)];
   return all.map((one) => object.safeParse(one).data).find((one) => one !== undefined);
+}
+
+function examplesIn(schema: Record<string, unknown> = {}): unknown[] {
+  const { example, examples } = schema;
+  return [example, ...(Array.isArray(examples) ? examples : [])];
 }
 
 function faultTextOf(error: unknown): string {

@@ -80,6 +80,20 @@ describe("a bundled schema", () => {
     });
   });
 
+  it("stays a reference where it says more than that, as one on the way does", () => {
+    const document = {
+      schemas: {
+        Order: { properties: { id: { type: "string" } } },
+        Paid: { ...ref("#/schemas/Order"), required: ["id"] },
+      },
+    };
+    const { Order, Paid } = document.schemas;
+    const $defs = { Order };
+    const paid = { ...ref("#/$defs/Order"), required: ["id"] };
+    assert.deepEqual(bundleSchema(document, Paid), { ...paid, $defs });
+    assert.deepEqual(bundleSchema(document, ref("#/schemas/Paid")), { ...paid, $defs });
+  });
+
   it("may refer to itself", () => {
     const document = { schemas: { Tree: { properties: { child: ref("#/schemas/Tree") } } } };
     const child = { properties: { child: ref("#/$defs/Tree") } };

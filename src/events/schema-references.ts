@@ -10,9 +10,13 @@ type Members = Record<string, unknown>;
 
 /** The node itself, or what its `$ref` leads to. Throws an Error when that is outside of the document or missing. */
 export function resolveReference(document: unknown, node: unknown): unknown {
+  return follow(document, node, () => true);
+}
+
+function follow(document: unknown, node: unknown, mayFollow: (node: Members) => boolean): unknown {
   let found = node;
   for (let hop = 0; hop < MAX_HOPS; hop++) {
-    if (!isObject(found) || typeof found["$ref"] !== "string") return found;
+    if (!isObject(found) || typeof found["$ref"] !== "string" || !mayFollow(found)) return found;
     found = lookUp(document, found["$ref"]);
   }
   throw new Error("its references go around in a circle");
@@ -45,7 +49,8 @@ export function bundleSchema(document: unknown, schema: Members): Members {
     });
   }
 
-  const own = rewrite(resolveReference(document, schema));
+  // Keywords beside a reference count too, as JSON Schema has it: data must satisfy both.
+  const own = rewrite(follow(document, schema, (node) => Object.keys(node).length === 1));
   if (!isObject(own)) throw new Error("its schema is no object");
   if (definitions.size === 0) return own;
   // Nothing refers to definitions of the schema itself any more.
