@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { makeChooser } from "../src/shards/choose-shard.ts";
+import { newEventId } from "../src/shared/id.ts";
 import { createEndpoint, publish } from "./support/api.ts";
 import type { Program } from "./support/program.ts";
 import { eventually } from "./support/eventually.ts";
@@ -119,6 +120,28 @@ describe("an array of events over two shards", () => {
     await delivered(program, other, 2);
     await t.rows("eu2", "UPDATE postern.shard_tenants SET fenced = false WHERE tenant_id = $1", [fenced]);
     await eventually(async () => (await t.rows("eu1", "SELECT FROM postern.handovers")).length === 0);
+  });
+
+  it("reaches the others when their shard refuses one of its events", async () => {
+    const program = await t.begin();
+    const { other } = await t.twoEndpoints(program);
+    const third = t.shards().newTenant("eu2");
+    const known = await publish(program, "invoice.paid", { as: producer(other.tid) });
+    await publish(program, "invoice.paid", { as: producer(third) });
+    // An id that another tenant's event has there: no event can have it twice. In one commit, so that they go together.
+    await t.rows(
+      "eu1",
+      `INSERT INTO postern.handovers (id, tenant_id, shard, type, version, body)
+        SELECT id, tenant_id, 'eu2', 'invoice.paid', 1, '{}' FROM unnest($1::uuid[], $2::text[]) AS given (id, tenant_id)`,
+      [
+        [known.id, newEventId()],
+        [third, other.tid],
+      ],
+    );
+    await delivered(program, other, 2);
+    await eventually(async () =>
+      isDeepStrictEqual(await t.rows("eu1", "SELECT id FROM postern.handovers"), [{ id: known.id }]),
+    );
   });
 
   it("survives the end of its process before the other's events are handed over", async () => {
