@@ -58,6 +58,18 @@ describe("a worker", () => {
     assert.equal(first<{ state: string }>(Object(story.body).endpoints).state, "pending");
   });
 
+  it("has an event shown as held while its pull endpoint is disabled, and no longer", async () => {
+    const [event] = await publishMany(1);
+    const state = async () => {
+      const story = await service.call("GET", `/api/events/${event?.id}`);
+      return first<{ state: string }>(Object(story.body).endpoints).state;
+    };
+    await webhooks.update(id, { enabled: false });
+    assert.equal(await state(), "held");
+    await webhooks.update(id, { enabled: true });
+    assert.equal(await state(), "pending");
+  });
+
   it("gets an event that is published in SQL to the client too", async () => {
     const waiting = client.lease({ wait_s: 30 });
     await client.untilWaiting();

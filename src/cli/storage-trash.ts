@@ -5,7 +5,7 @@ import { DAY_MS, fromMs, toMs } from "../storage/rules/instants.ts";
 import { storageTenantId } from "../storage/rows/storage-ids.ts";
 import { readDatabaseClock } from "../storage/rows/stored-object-store.ts";
 import { judgeOwner } from "../storage/upkeep/ownership.ts";
-import { deleteFromTrash, listTrash, restoreFromTrash, type TrashEntry } from "../storage/upkeep/trash.ts";
+import { emptyTrash, listTrash, restoreFromTrash, type TrashEntry } from "../storage/upkeep/trash.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
@@ -80,8 +80,14 @@ const empty = defineCommand({
       const until = fromMs(toMs(await readDatabaseClock(services.db)) - daysOf(args.days) * DAY_MS);
       let deleted = 0;
       try {
-        for await (const entry of chosen(services.bucket, args)) {
-          if (entry.at <= until && (await deleteFromTrash(services.bucket, entry))) deleted++;
+        const entries = chosen(services.bucket, args);
+        for await (const { entry, refusal } of emptyTrash(services.bucket, entries, { until })) {
+          if (refusal === null) {
+            deleted++;
+            continue;
+          }
+          process.exitCode = 1;
+          console.log(`left  ${entry.key}  ${refusal}`);
         }
       } finally {
         // Also where the store refuses the rest.

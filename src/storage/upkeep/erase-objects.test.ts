@@ -59,6 +59,31 @@ describe("the erasure of a tenant's objects", () => {
     assert.deepEqual(await erase(2, { head }), { erased: 1, trouble: null });
   });
 
+  it("counts what it took before the store went away", async () => {
+    await own();
+    await own();
+    let left = 1;
+    const deleteVersion: Bucket["deleteVersion"] = (version) =>
+      left-- > 0 ? stored.bucket.deleteVersion(version) : away();
+    const list: Bucket["list"] = (page) => (left < 0 ? away() : stored.bucket.list(page));
+    assert.deepEqual(await erase(9, { deleteVersion, list }), { erased: 1, trouble: "the store is away" });
+  });
+
+  it("takes the others of the tenant where the store refuses one, and tells why", async () => {
+    const objects = [await own(), await own(), await own()];
+    await moveToTrash(stored.bucket, await stored.orphan({ tenantId: acme }), AT);
+    const [, refused] = objects.toSorted((one, other) => (one.key < other.key ? -1 : 1));
+    const deleteVersion: Bucket["deleteVersion"] = (version) =>
+      version.key === refused?.key ? away() : stored.bucket.deleteVersion(version);
+    const end = { erased: 3, trouble: "the store is away" };
+    assert.deepEqual(await erase(9, { deleteVersion }), end);
+    assert.deepEqual(
+      objects.filter(({ place }) => existsSync(place)),
+      [refused],
+    );
+    assert.deepEqual(await erase(9), { erased: 1, trouble: null });
+  });
+
   it("tells that the store is away, and lets no other error pass for that", async () => {
     await own();
     assert.deepEqual(await erase(2, { list: away }), { erased: 0, trouble: "the store is away" });

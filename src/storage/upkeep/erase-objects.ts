@@ -14,6 +14,7 @@ import type { ObjectState, StoredObject } from "../rules/stored-object.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
 import { readDatabaseClock } from "../rows/stored-object-store.ts";
 import { checkOwner } from "./ownership.ts";
+import { unlessRefused } from "./refused-one.ts";
 import { deleteFromTrash, listTrash } from "./trash.ts";
 
 type Services = { db: Pool; bucket: Bucket };
@@ -29,6 +30,7 @@ export async function eraseObjectsOf(
   { most, buckets }: { most: number; buckets: readonly string[] },
 ): Promise<Erased> {
   const { bucket } = services;
+  const done: Erased = { erased: 0, trouble: null };
   const foreign = buckets.find((name) => name !== bucket.name);
   try {
     const doubt =
@@ -36,26 +38,33 @@ export async function eraseObjectsOf(
         ? await checkOwner(services)
         : `artifacts are in the bucket ${foreign}; OBJECT_STORE_URL is ${bucket.name}`;
     return doubt === null
-      ? await eraseAll(bucket, tenantId, most)
+      ? await eraseAll(bucket, tenantId, { most, done })
       : await eraseNamed(services, tenantId, { most, doubt });
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    return { erased: 0, trouble: error.message };
+    return { ...done, trouble: error.message };
   }
 }
 
-async function eraseAll(bucket: Bucket, tenantId: TenantId, most: number): Promise<Erased> {
-  let erased = 0;
+/** Counts in `done`, also where the store goes away in the middle. */
+async function eraseAll(
+  bucket: Bucket,
+  tenantId: TenantId,
+  { most, done }: { most: number; done: Erased },
+): Promise<Erased> {
+  let refused: string | null = null;
+  const erase = async (deletion: () => Promise<boolean>): Promise<boolean> => {
+    const end = await unlessRefused(bucket, deletion);
+    if ("refusal" in end) refused ??= end.refusal;
+    else if (end.done) done.erased++;
+    return done.erased === most;
+  };
   const prefix = `v1/t/${storageTenantId(tenantId)}/`;
-  for await (const version of bucket.versions(prefix)) {
-    await bucket.deleteVersion(version);
-    if (++erased === most) return { erased, trouble: null };
-  }
-  for await (const entry of listTrash(bucket, prefix)) {
-    if (await deleteFromTrash(bucket, entry)) erased++;
-    if (erased === most) return { erased, trouble: null };
-  }
-  return { erased, trouble: null };
+  for await (const version of bucket.versions(prefix))
+    if (await erase(() => bucket.deleteVersion(version).then(() => true))) return done;
+  for await (const entry of listTrash(bucket, prefix))
+    if (await erase(() => deleteFromTrash(bucket, entry))) return done;
+  return { ...done, trouble: refused };
 }
 
 async function eraseNamed(

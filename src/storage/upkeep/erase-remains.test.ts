@@ -95,6 +95,19 @@ describe("what an erasure finds beside a tenant's rows", () => {
     ]);
   });
 
+  it("goes but for what the store refuses to delete", async () => {
+    const orphans = [await stored.orphan({ tenantId: acme }), await stored.orphan({ tenantId: acme })];
+    for (let n = 0; n < 2; n++) await moveToTrash(stored.bucket, await stored.orphan({ tenantId: acme }), AT);
+    const [first] = orphans.toSorted((one, other) => (one.key < other.key ? -1 : 1));
+    const [inTrash] = await Array.fromAsync(listTrash(stored.bucket, first?.key.slice(0, 42)));
+    const refused = [first?.key, inTrash?.trashKey];
+    const deleteVersion: Bucket["deleteVersion"] = (version) =>
+      refused.includes(version.key) ? away() : stored.bucket.deleteVersion(version);
+    const end = { bodies: 0, versions: 1, trash: 1, reason: "the store is away" };
+    assert.deepEqual(await erase({ deleteVersion }), end);
+    assert.deepEqual(await erase(), { bodies: 0, versions: 1, trash: 1, reason: null });
+  });
+
   it("is counted up to where the store went away, and no other error passes for that", async () => {
     await stored.orphan({ tenantId: acme });
     await moveToTrash(stored.bucket, await stored.orphan({ tenantId: acme }), AT);

@@ -13,6 +13,7 @@ import { byOperator } from "../library/change-artifacts.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
 import { findRowState } from "../rows/stored-object-store.ts";
 import { checkOwner } from "./ownership.ts";
+import { unlessRefused } from "./refused-one.ts";
 import { deleteFromTrash, listTrash } from "./trash.ts";
 
 /** What was deleted for good; `reason` says why anything was left. */
@@ -52,11 +53,14 @@ async function eraseIn(
     // Asked for each: an upload may have begun meanwhile, and its row came first.
     const row = await findRowState(db, bucket.name, version.key);
     if (row !== null && (row.hold || !["expired", "purged"].includes(row.state))) continue;
-    await bucket.deleteVersion(version);
-    remains.versions++;
+    const end = await unlessRefused(bucket, () => bucket.deleteVersion(version));
+    if ("refusal" in end) remains.reason ??= end.refusal;
+    else remains.versions++;
   }
   for await (const entry of listTrash(bucket, prefix)) {
     if ((await findRowState(db, bucket.name, entry.key))?.hold === true) continue;
-    if (await deleteFromTrash(bucket, entry)) remains.trash++;
+    const end = await unlessRefused(bucket, () => deleteFromTrash(bucket, entry));
+    if ("refusal" in end) remains.reason ??= end.refusal;
+    else if (end.done) remains.trash++;
   }
 }

@@ -9,13 +9,13 @@ import { upkeepFailed } from "../../telemetry/upkeep-failed.ts";
 import { applyMutations } from "../rows/mutation-store.ts";
 import { evaluateExpiry } from "../rules/evaluate-expiry.ts";
 import { DAY_MS, fromMs, toMs } from "../rules/instants.ts";
-import { StoreUnavailableError } from "../bytes/bucket.ts";
+import { StoreUnavailableError, type Bucket } from "../bytes/bucket.ts";
 import { readBucket } from "./owner-store.ts";
 import { checkOwner } from "./ownership.ts";
 import { forgetOldStorage, readStorageState, readStorageTroubles } from "./reconcile-store.ts";
 import { listDueForExpiry, readDatabaseClock } from "../rows/stored-object-store.ts";
 import { HALT_REMEDY } from "./storage-monitor.ts";
-import { emptyTrash } from "./trash.ts";
+import { emptyTrash, listTrash } from "./trash.ts";
 import type { ReconcileServices } from "./reconcile-page.ts";
 import { runPass, type PassOptions, type PassServices, type PassSummary } from "./reconcile-pass.ts";
 
@@ -127,8 +127,10 @@ export function makeStorageUpkeep(
     logPass(summary, services);
     if (summary.end !== "complete") return;
     const now = await readDatabaseClock(services.db);
-    const until = fromMs(toMs(now) - services.trashDays * DAY_MS);
-    metrics.storageTrashEmptiedTotal.inc(await emptyTrash(services.bucket, until, stopping.signal));
+    await emptyTrashOf(services, {
+      until: fromMs(toMs(now) - services.trashDays * DAY_MS),
+      signal: stopping.signal,
+    });
   }
 
   async function forget(): Promise<void> {
@@ -155,6 +157,23 @@ export function makeStorageUpkeep(
       await running;
     },
   };
+}
+
+async function emptyTrashOf(
+  { bucket, log, metrics }: { bucket: Bucket; log: Log; metrics: Metrics },
+  old: { until: string; signal: AbortSignal },
+): Promise<void> {
+  let undeleted = 0;
+  let reason = null;
+  for await (const { refusal } of emptyTrash(bucket, listTrash(bucket), old)) {
+    if (refusal === null) metrics.storageTrashEmptiedTotal.inc();
+    else [undeleted, reason] = [undeleted + 1, refusal];
+  }
+  if (undeleted > 0)
+    log.warn(
+      { undeleted, reason },
+      "objects of the trash could not be deleted; the next pass tries them again",
+    );
 }
 
 function countPass({ end, decisions, relinked }: PassSummary, metrics: Metrics): void {

@@ -54,6 +54,12 @@ async function contentOf(key: string): Promise<string | null> {
   return opened.found ? text(opened.body) : null;
 }
 
+async function emptied(until: string, signal?: AbortSignal): Promise<number> {
+  const outcomes = await Array.fromAsync(emptyTrash(bucket, listTrash(bucket), { until, signal }));
+  assert.ok(outcomes.every(({ refusal }) => refusal === null));
+  return outcomes.length;
+}
+
 function entries(prefix?: string) {
   return Array.fromAsync(listTrash(bucket, prefix));
 }
@@ -170,24 +176,50 @@ describe("the trash", () => {
     }
   });
 
+  it("is emptied beside what the store refuses to delete, but not while the store is away", async () => {
+    for (let n = 0; n < 3; n++) await moveToTrash(bucket, await put(newKey()), AT);
+    const [, refused] = await entries();
+    const locking: Bucket = {
+      ...bucket,
+      deleteVersion: async (version) =>
+        version.key === refused?.trashKey ? away() : bucket.deleteVersion(version),
+    };
+    const gone: Bucket = { ...bucket, deleteVersion: away, list: away };
+    await assert.rejects(
+      Array.fromAsync(emptyTrash(gone, listTrash(bucket), { until: AT })),
+      StoreUnavailableError,
+    );
+    const emptied = await Array.fromAsync(emptyTrash(locking, listTrash(locking), { until: AT }));
+    assert.deepEqual(
+      emptied.map(({ refusal }) => refusal),
+      [null, "the store is away", null],
+    );
+    assert.deepEqual(await entries(), [refused]);
+    assert.equal(emptied[1]?.entry.key, refused?.key);
+  });
+
   it("is emptied of what came up to a time, and of an entry once", async () => {
     for (const at of [AT, LATER]) await moveToTrash(bucket, await put(newKey()), at);
     const first = (await entries()).find(({ at }) => at === AT);
-    assert.equal(await emptyTrash(bucket, "2026-03-01T11:59:59.999Z"), 0);
-    assert.equal(await emptyTrash(bucket, AT), 1);
+    assert.equal(await emptied("2026-03-01T11:59:59.999Z"), 0);
+    assert.equal(await emptied(AT, AbortSignal.abort()), 0);
+    assert.equal(await emptied(AT), 1);
     assert.deepEqual(
       (await entries()).map(({ at }) => at),
       [LATER],
     );
     assert.ok(first !== undefined);
     assert.equal(await deleteFromTrash(bucket, first), false);
-    assert.equal(await emptyTrash(bucket, LATER), 1);
+    assert.equal(await emptied(LATER), 1);
   });
 
   it("deletes nothing of which the store tells no version", async () => {
     await moveToTrash(bucket, await put(newKey()), AT);
-    await assert.rejects(emptyTrash(silentOf("version_id"), AT), StoreUnavailableError);
     const [entry] = await entries();
+    const silent = silentOf("version_id");
+    const refusal = `the object store returned no version of ${entry?.trashKey}`;
+    const emptied = await Array.fromAsync(emptyTrash(silent, listTrash(silent), { until: AT }));
+    assert.deepEqual(emptied, [{ entry, refusal }]);
     assert.ok(entry !== undefined);
     const services = { db: database.pool, bucket: silentOf("version_id") };
     assert.equal(await restoreFromTrash(services, entry), "gone");

@@ -8,6 +8,7 @@ import { StoreUnavailableError, type Bucket, type UploadAnswer } from "../bytes/
 import { parseTrashKey, TRASH_PREFIX, trashKey } from "../bytes/own-keys.ts";
 import type { HeadAnswer } from "../rules/ports.ts";
 import { insertOrphanMark } from "./reconcile-store.ts";
+import { unlessRefused } from "./refused-one.ts";
 
 const LISTED_AT_ONCE = 500;
 
@@ -82,14 +83,28 @@ export async function deleteFromTrash(bucket: Bucket, { trashKey: key }: TrashEn
   return true;
 }
 
-/** Deletes what went to the trash up to that time, until the signal; answers how many. */
-export async function emptyTrash(bucket: Bucket, until: string, signal?: AbortSignal): Promise<number> {
-  let deleted = 0;
-  for await (const entry of listTrash(bucket)) {
-    if (signal?.aborted === true) break;
-    if (entry.at <= until && (await deleteFromTrash(bucket, entry))) deleted++;
+/** `refusal`: why the store did not delete it; null where it is deleted for good. */
+export type EmptiedEntry = { entry: TrashEntry; refusal: string | null };
+
+/**
+ * Deletes those of the entries for good that went to the trash up to that time,
+ * until the signal. One that the store refuses, as for a lock of its own, is left
+ * and keeps none of the others.
+ *
+ * @throws StoreUnavailableError where the store is away.
+ */
+export async function* emptyTrash(
+  bucket: Bucket,
+  entries: AsyncIterable<TrashEntry>,
+  { until, signal }: { until: string; signal?: AbortSignal | undefined },
+): AsyncGenerator<EmptiedEntry> {
+  for await (const entry of entries) {
+    if (signal?.aborted === true) return;
+    if (entry.at > until) continue;
+    const end = await unlessRefused(bucket, () => deleteFromTrash(bucket, entry));
+    if ("refusal" in end) yield { entry, refusal: end.refusal };
+    else if (end.done) yield { entry, refusal: null };
   }
-  return deleted;
 }
 
 /** Null where the version is not there. */
