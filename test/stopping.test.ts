@@ -47,6 +47,46 @@ describe("a request that comes while the process stops", () => {
   });
 });
 
+describe("a connection whose last request ends while the process stops", () => {
+  it("is closed then, and not held open for a next one until all others are cut off", async () => {
+    const stopping = await startTestService({ roles: ["api"] });
+    const { pool } = stopping.database;
+    const [first, second] = [await pool.connect(), await pool.connect()];
+    const token = await stopping.token(OWNER);
+    const waitsFor = (table: string) =>
+      eventually(async () => {
+        const { rows } = await pool.query(
+          `SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+          [table],
+        );
+        return rows.length > 0;
+      });
+    const ask = (path: string) => {
+      const socket = open(stopping.url);
+      let text = "";
+      socket.setEncoding("utf8").on("data", (part: string) => (text += part));
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: postern\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+      return { socket, text: () => text };
+    };
+    await first.query("BEGIN; LOCK TABLE postern.endpoints");
+    await second.query("BEGIN; LOCK TABLE postern.audit_log");
+    const [one, other] = [ask("/api/webhooks"), ask("/api/audit")];
+    await waitsFor("postern.endpoints");
+    await waitsFor("postern.audit_log");
+    const ended = stopping.stop();
+    await eventually(async () => !(await fetch(`${stopping.url}/health`).catch(() => null))?.ok);
+    await first.query("ROLLBACK");
+    first.release();
+    await eventually(async () => one.socket.closed);
+    await second.query("ROLLBACK");
+    second.release();
+    await ended;
+    await eventually(async () => other.socket.closed);
+    for (const { text } of [one, other]) assert.match(text(), /^HTTP\/1\.1 200 OK\r\n/);
+  });
+});
+
 describe("a stream of the log that begins while the process stops", () => {
   it("ends as those do that had begun", async () => {
     const stopping = await startTestService({ roles: ["api"] });

@@ -36,6 +36,7 @@ type Held = { peer: Peer; key: string; isReserved: boolean; underWay: number };
 type Options = { trustedProxies: readonly string[]; closed: (why: "idle" | "refused") => void };
 
 export class Connections {
+  readonly #server: Server;
   readonly #limits: ConnectionLimits;
   readonly #closed: Options["closed"];
   readonly #isUnbounded: (address: string) => boolean;
@@ -44,6 +45,7 @@ export class Connections {
   #reserved = 0;
 
   constructor(server: Server, limits: ConnectionLimits, { trustedProxies, closed }: Options) {
+    this.#server = server;
     this.#limits = limits;
     this.#closed = closed;
     this.#isUnbounded = inRanges([...trustedProxies, ...LOOPBACK]);
@@ -58,7 +60,10 @@ export class Connections {
     known.peer.idle.delete(socket);
     response.once("close", () => {
       known.underWay--;
-      if (known.underWay === 0 && this.#held.has(socket)) known.peer.idle.add(socket);
+      if (known.underWay > 0 || !this.#held.has(socket)) return;
+      known.peer.idle.add(socket);
+      // Node closes those that are idle as the server closes. One that becomes so later would hold up the stop.
+      if (!this.#server.listening) socket.destroySoon();
     });
     return { isReserved: known.isReserved };
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { get, type IncomingMessage } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import { describe, it } from "node:test";
 import { fastify, type FastifyBaseLogger } from "fastify";
 import { isForgotten } from "../../../test/support/forgotten.ts";
@@ -129,4 +130,34 @@ it("a stream whose client has gone is kept nowhere", async () => {
   } finally {
     await app.close();
   }
+});
+
+it("a stream whose session is still verified as the process stops is an empty one", async () => {
+  const verifying = Promise.withResolvers<Session>();
+  let isAsked = false;
+  let isClosed = false;
+  const sessions = {
+    verify() {
+      isAsked = true;
+      return verifying.promise;
+    },
+  };
+  const logTail = {
+    watch: async () => () => undefined,
+    async close() {
+      isClosed = true;
+    },
+  };
+  const app = fastify();
+  app.addHook("onRequest", requireUser(sessions));
+  logStreamRoute(app, { logTail, sessions }, { streamPingMs: 60_000, streamLifeMs: 60_000 });
+  const { promise: answered, resolve } = Promise.withResolvers<IncomingMessage>();
+  // Its connection is for this one request: what becomes of others' is not this route's.
+  get(`${await app.listen({ port: 0 })}/stream`, { agent: false }, resolve);
+  await eventually(async () => isAsked);
+  const closing = app.close();
+  await eventually(async () => isClosed);
+  verifying.resolve(session);
+  assert.equal(await textOf(await answered), ": watching\n\n");
+  await closing;
 });
