@@ -18,11 +18,13 @@ describe("a client that goes away", () => {
   let database: TestDatabase;
   let program: Program;
   let head: string;
+  let stream: string;
   before(async () => {
     database = await createTestDatabase();
     const env = await sharedSettings(database.url, "");
     program = await startProgram(["api"], env);
     const lines = ["Host: x", `Authorization: Bearer ${await issueTestToken(env, OWNER)}`];
+    stream = `GET /api/deliveries/stream HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`;
     head = `POST /api/webhooks HTTP/1.1\r\n${lines.join("\r\n")}\r\nContent-Length: ${BODY.length}\r\n\r\n`;
   });
   after(async () => {
@@ -54,6 +56,19 @@ describe("a client that goes away", () => {
     assert.equal(await countEndpoints(), 0);
     for (const socket of sockets) socket.resetAndDestroy();
     assert.equal(await countEndpoints(), 0);
+    assert.deepEqual(troubles(), []);
+  });
+
+  it("amid an answer that is a stream is logged as no fault", async () => {
+    const watching = async () => {
+      const { text } = await program.call("GET", "/metrics", { as: null });
+      return Number(/^webhook_log_watchers (\d+)$/m.exec(text)?.[1]);
+    };
+    const sockets = await send(stream);
+    await eventually(async () => (await watching()) === CLIENTS);
+    await Promise.all(sockets.map((socket) => once(socket, "data")));
+    for (const socket of sockets) socket.resetAndDestroy();
+    await eventually(async () => (await watching()) === 0);
     assert.deepEqual(troubles(), []);
   });
 

@@ -127,6 +127,12 @@ describe("connections", { timeout: 20_000 }, () => {
     assert.deepEqual(closed, Array(5).fill("idle"));
   });
 
+  it("are given up by a bounded address before an unbounded one that has more", async () => {
+    const { arrive } = await serve({ maxConnections: 3 });
+    const all = [await arrive(ONE), await arrive(HERE), await arrive(HERE), await arrive(OTHER)];
+    assert.deepEqual(areOpen(all), [false, true, true, true]);
+  });
+
   it("beyond those that are all busy are a few, for the operator alone, and no more", async () => {
     const { arrive, begun } = await serve({ maxConnections: 2 });
     const all = [
