@@ -49,6 +49,10 @@ describe("a client that goes away", () => {
     assert.equal(status, 200);
     return endpoints.parse(body).endpoints.length;
   }
+  async function watching(): Promise<number> {
+    const { text } = await program.call("GET", "/metrics", { as: null });
+    return Number(/^webhook_log_watchers (\d+)$/m.exec(text)?.[1]);
+  }
   const troubles = () => program.output().match(/.*"level":"(?:warn|error|fatal)".*/g) ?? [];
 
   it("before its body has come is logged as no outage", async () => {
@@ -60,10 +64,6 @@ describe("a client that goes away", () => {
   });
 
   it("amid an answer that is a stream is logged as no fault", async () => {
-    const watching = async () => {
-      const { text } = await program.call("GET", "/metrics", { as: null });
-      return Number(/^webhook_log_watchers (\d+)$/m.exec(text)?.[1]);
-    };
     const sockets = await send(stream);
     await eventually(async () => (await watching()) === CLIENTS);
     await Promise.all(sockets.map((socket) => once(socket, "data")));

@@ -100,9 +100,9 @@ describe("what an erasure finds beside a tenant's rows", () => {
     for (let n = 0; n < 2; n++) await moveToTrash(stored.bucket, await stored.orphan({ tenantId: acme }), AT);
     const [first] = orphans.toSorted((one, other) => (one.key < other.key ? -1 : 1));
     const [inTrash] = await Array.fromAsync(listTrash(stored.bucket, first?.key.slice(0, 42)));
-    const refused = [first?.key, inTrash?.trashKey];
+    const refused = new Set([first?.key, inTrash?.trashKey]);
     const deleteVersion: Bucket["deleteVersion"] = (version) =>
-      refused.includes(version.key) ? away() : stored.bucket.deleteVersion(version);
+      refused.has(version.key) ? away() : stored.bucket.deleteVersion(version);
     const end = { bodies: 0, versions: 1, trash: 1, reason: "the store is away" };
     assert.deepEqual(await erase({ deleteVersion }), end);
     assert.deepEqual(await erase(), { bodies: 0, versions: 1, trash: 1, reason: null });
