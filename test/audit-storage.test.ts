@@ -54,6 +54,27 @@ describe("what a user does with artifacts", () => {
     for (const { text } of rows) assert.ok(!text.includes("X-Amz") && !text.includes(secret), text);
   });
 
+  it("is done for a user whose name PostgreSQL cannot keep as it is", async () => {
+    const { tid, owner, entries } = newTenant(service);
+    await seedMany(service.database.pool, tid, 1);
+    const storage = storageOf(service, { ...owner, sub: "\u0000\ud800" });
+    const id = await storage.request(lastHour());
+    const found = await storage.waitFor(id);
+    await storage.link({ id: found.object_id ?? "", delivery_id: id });
+    assert.deepEqual(
+      (await entries()).map(({ action, actor }) => [action, actor.sub]),
+      [
+        ["artifact.download_granted", "\ufffd\ufffd"],
+        ["export.requested", "\ufffd\ufffd"],
+      ],
+    );
+    const { rows } = await service.database.pool.query(
+      "SELECT requested_by FROM postern.storage_exports WHERE id = $1",
+      [id],
+    );
+    assert.deepEqual(rows, [{ requested_by: "\ufffd\ufffd" }]);
+  });
+
   it("is not told where it was refused", async () => {
     const { owner, entries } = newTenant(service);
     const { call } = storageOf(service, owner);
