@@ -3,7 +3,7 @@
 import { enableCompileCache } from "node:module";
 import { stripVTControlCharacters } from "node:util";
 import { runMain } from "citty";
-import { checkArguments, UsageError } from "./cli/arguments.ts";
+import { checkArguments, UsageError, withOptionsForWords } from "./cli/arguments.ts";
 import { commands } from "./cli/commands.ts";
 import { usageOf } from "./cli/usage.ts";
 import { hasCode } from "./shared/error-code.ts";
@@ -18,7 +18,7 @@ process.stdout.on("error", (error) => {
   process.exitCode = 1;
 });
 
-const words = process.argv.slice(2);
+const words = withOptionsForWords(process.argv.slice(2));
 try {
   await checkArguments(commands, words);
 } catch (error) {
@@ -27,6 +27,7 @@ try {
   process.exit(2);
 }
 await runMain(commands, {
+  rawArgs: [...words],
   // citty colours it for a file and a pager too.
   showUsage: async (command) => {
     const text = await usageOf(command, words);

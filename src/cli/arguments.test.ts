@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import type { ArgDef, ArgsDef, CommandDef, CommandMeta } from "citty";
 import * as fc from "fast-check";
+import { runProgram } from "../../test/support/program.ts";
 import { checkArguments, UsageError } from "./arguments.ts";
 import { commands } from "./commands.ts";
 import { usageOf } from "./usage.ts";
@@ -230,5 +231,22 @@ describe("what is right is taken", () => {
     "--version",
   ]) {
     it(`postern ${line}`, () => check(line));
+  }
+});
+
+describe("help and version", () => {
+  for (const [words, option] of [
+    ["help", "--help"],
+    ["help storage", "storage --help"],
+    ["help storage export", "storage export --help"],
+    ["version", "--version"],
+  ] as const) {
+    it(`postern ${words} is postern ${option}`, async () => {
+      const [asWords, asOption] = await Promise.all(
+        [words, option].map((line) => runProgram(line.split(" "), {})),
+      );
+      assert.equal(asOption?.code, 0);
+      assert.deepEqual(asWords, asOption);
+    });
   }
 });

@@ -14,6 +14,13 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** `help` and `version` as words, as other programs have them, are the options. */
+export function withOptionsForWords(words: readonly string[]): readonly string[] {
+  const [first, ...rest] = words;
+  if (first === "help") return [...rest, "--help"];
+  return first === "version" && rest.length === 0 ? ["--version"] : words;
+}
+
 /** True when a command's help, or behind `postern` alone its version, is asked for: citty shows it, and runs nothing. */
 function asksForHelp(words: readonly string[]): boolean {
   return words.includes("--help") || words.includes("-h") || (words.length === 1 && words[0] === "--version");
