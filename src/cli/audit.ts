@@ -6,6 +6,7 @@ import type { Db } from "../database/pool.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { parseDurationMs } from "../shared/duration.ts";
 import type { TenantId } from "../shared/id.ts";
+import { closedOutput } from "./closed-output.ts";
 import { withClearErrors } from "./command.ts";
 import { asOwner } from "./owner.ts";
 import { printable } from "./printable.ts";
@@ -52,15 +53,10 @@ async function* entriesOf(
 /** Piece by piece, because a year of entries exceeds memory; ends when the reader closes the pipe, as `head` does. */
 async function print(entries: AsyncIterable<AuditEntry>, asJson: boolean): Promise<void> {
   const { stdout } = process;
-  let isRead = true;
-  stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    isRead = false;
-  });
   if (asJson) stdout.write("[");
   let comma = "";
   for await (const entry of entries) {
-    if (!isRead) return;
+    if (closedOutput.aborted) return;
     stdout.write(asJson ? `${comma}\n  ${jsonOf(entry)}` : `${lineOf(entry)}\n`);
     comma = ",";
   }

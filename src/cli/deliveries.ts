@@ -3,6 +3,7 @@ import * as z from "zod";
 import { deliveryObject, listedDeliveryObject } from "../api/schemas.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { openApiClient, printingRefusals, readAnswer, URL_ARGUMENT, type ApiClient } from "./api-client.ts";
+import { closedOutput } from "./closed-output.ts";
 import { withClearErrors } from "./command.ts";
 import { instantOf } from "./instants.ts";
 import { printable } from "./printable.ts";
@@ -64,7 +65,15 @@ export const deliveries = defineCommand({
         const api = await openApiClient({ type: "user", tid: args.tenant, role: "member" }, args.url);
         if (args.id !== undefined) return await show(api, args.id);
         const isQuiet = args.json === true;
-        const found = searchPages(api, { path: "/api/deliveries", query, limit, read: readPage, isQuiet });
+        const search = {
+          path: "/api/deliveries",
+          query,
+          limit,
+          read: readPage,
+          isQuiet,
+          signal: closedOutput,
+        };
+        const found = searchPages(api, search);
         if (args.json === true) return printJson(await Array.fromAsync(found));
         let count = 0;
         for await (const delivery of found) {

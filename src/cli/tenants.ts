@@ -10,6 +10,7 @@ import {
   type ApiClient,
 } from "./api-client.ts";
 import { parseTenantId } from "../shared/id.ts";
+import { closedOutput } from "./closed-output.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
@@ -37,7 +38,7 @@ const listCommand = defineCommand({
   },
   run: ({ args }) =>
     asOperator(args.url, async (api) => {
-      for (let after = ""; ;) {
+      for (let after = ""; !closedOutput.aborted;) {
         const query = new URLSearchParams({ prefix: args.prefix, after, limit: `${PAGE}` });
         const { tenants } = readAnswer(listAnswer, await api.call("GET", `/api/tenants?${query.toString()}`));
         for (const tenant of tenants)

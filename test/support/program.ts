@@ -73,6 +73,14 @@ export async function runUnread(args: readonly string[], env: Environment, alsoO
   return { code, errors: errors() };
 }
 
+/** Runs a command whose reader goes at its first line, as behind `head -1`, and says when it has gone. */
+export async function runBehindHead(args: readonly string[], env: Environment, hasGone: () => void) {
+  const { child, errors } = launch(MAIN, args, env);
+  child.stdout.once("close", hasGone).once("data", () => child.stdout.destroy());
+  const [code] = await once(child, "close");
+  return { code, errors: errors() };
+}
+
 /** Starts a command that ends by itself, to be killed before it does. */
 export function startCommand(args: readonly string[], env: Environment) {
   const { child } = launch(MAIN, args, env);
