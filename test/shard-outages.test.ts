@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { createEndpoint, publish } from "./support/api.ts";
 import { eventually } from "./support/eventually.ts";
+import { runProgram } from "./support/program.ts";
 import {
   BACKEND,
   delivered,
@@ -65,6 +66,25 @@ describe("one of two shards that is dead", () => {
     await ok(program.call("GET", `/api/tenants/${other.tid}`, { as: BACKEND }), 503);
     await ok(program.call("GET", `/api/tenants/${one.tid}`, { as: BACKEND }), 200);
     await ok(program.call("GET", "/api/tenants", { as: BACKEND }), 503);
+  });
+
+  it("is named by a command whose call it keeps from its answer, also the first", async () => {
+    for (const name of ["eu2", "eu1"]) {
+      const program = await t.begin();
+      const { one, other } = await t.twoEndpoints(program);
+      await t.shards().proxy(name).close();
+      const tid = name === "eu1" ? one.tid : other.tid;
+      for (const args of [["list"], ["show", "--tenant", tid]]) {
+        const answered = eventually(async () => {
+          const ran = await runProgram(["tenants", ...args, "--url", program.url], t.settings());
+          return ran.printed.includes("unavailable") && ran.errors.includes(`shard ${name}: `) ? ran : null;
+        });
+        const { code, errors } = await answered;
+        assert.equal(code, 1);
+        assert.match(errors, new RegExp(`/ready: shard ${name}: the database cannot be reached$`, "m"));
+      }
+      await t.end();
+    }
   });
 
   it("serves tenants that it knows while the first, with the directory, is dead", async () => {

@@ -16,12 +16,16 @@ import { withoutSlash } from "../shared/without-slash.ts";
 
 const TOKEN_LIFE_MS = 60_000;
 const OK = 200;
+const UNAVAILABLE = 503;
+const READY_MS = 5000;
 const SHOWN_CHARACTERS = 80;
 
 export const URL_ARGUMENT = {
   type: "string",
   description: "Where Postern is; default: HOST, PORT and BASE_PATH of the settings",
 } as const;
+
+const readyAnswer = z.object({ reasons: z.array(z.string()).optional(), warnings: z.array(z.string()) });
 
 export type ApiClient = {
   /**
@@ -102,8 +106,10 @@ function clientOf(givenUrl: string, authentication: Authentication): ApiClient {
     if (isRedirect(status) || parseJson(text) === null)
       throw new StrangeAnswerError(describeStranger(url, answer, text), status);
     if (status === 401)
-      throw new ApiRefusalError(text, status, unauthorizedHint(url, answer.headers, authentication));
-    if (!answer.ok) throw new ApiRefusalError(text, status);
+      throw new ApiRefusalError(text, status, {
+        hint: unauthorizedHint(url, answer.headers, authentication),
+      });
+    if (!answer.ok) throw new ApiRefusalError(text, status, { url });
     return { text, headers: answer.headers };
   };
   return {
@@ -164,11 +170,18 @@ export class ApiRefusalError extends Error {
   override readonly name = "ApiRefusalError";
   readonly status: number;
   readonly hint: string | null;
+  /** Of the Postern that can be asked for more. */
+  readonly url: string | null;
 
-  constructor(answer: string, status: number, hint: string | null = null) {
+  constructor(
+    answer: string,
+    status: number,
+    { hint = null, url = null }: { hint?: string | null; url?: string | null } = {},
+  ) {
     super(answer);
     this.status = status;
     this.hint = hint;
+    this.url = url;
   }
 }
 
@@ -179,8 +192,22 @@ export async function printingRefusals(work: () => Promise<void>): Promise<void>
   } catch (error) {
     if (!(error instanceof ApiRefusalError)) throw error;
     console.log(error.message);
-    if (error.hint !== null) console.error(error.hint);
+    const hint = error.hint ?? (await outageHint(error));
+    if (hint !== null) console.error(hint);
     process.exitCode = 1;
+  }
+}
+
+/** A 503 says only that the service is unavailable. What is away, as one of several databases, `/ready` says. */
+async function outageHint({ status, url }: ApiRefusalError): Promise<string | null> {
+  if (status !== UNAVAILABLE || url === null) return null;
+  try {
+    const answer = await fetch(`${url}/ready`, { redirect: "manual", signal: AbortSignal.timeout(READY_MS) });
+    const { reasons = [], warnings } = readyAnswer.parse(await answer.json());
+    const lines = [...reasons, ...warnings].map((line) => printable(`${url}/ready: ${line}`));
+    return lines.length === 0 ? null : lines.join("\n");
+  } catch {
+    return null;
   }
 }
 

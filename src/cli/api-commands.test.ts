@@ -44,6 +44,25 @@ describe("a command that the API says no to", () => {
     assert.equal(given.code, 1);
   });
 
+  it("says what is away where the service is unavailable, as /ready has it, and nothing where that has nothing", async () => {
+    const text = '{"error":"Service unavailable"}';
+    const away = { status: 503, text };
+    const warned = { status: "ready", warnings: ["shard eu2: the database cannot be reached"] };
+    const list = ["tenants", "list"];
+    const ran = await api.run(list, [away, { json: warned }]);
+    assert.deepEqual([ran.code, ran.printed], [1, `${text}\n`]);
+    assert.equal(ran.errors, `${api.url}/ready: shard eu2: the database cannot be reached\n`);
+    assert.deepEqual(callsOf(ran.asked).slice(1), ["GET /ready"]);
+    const not = { status: "not ready", reasons: ["the database cannot be reached"], warnings: ["one\nmore"] };
+    const other = await api.run(list, [away, { status: 503, json: not }]);
+    assert.equal(
+      other.errors,
+      `${api.url}/ready: the database cannot be reached\n${api.url}/ready: one\\u000amore\n`,
+    );
+    for (const strange of [{ text: "<html>" }, { json: { warnings: [] } }, { status: 404, json: {} }])
+      assert.equal((await api.run(list, [away, strange])).errors, "");
+  });
+
   it("refuses a token of POSTERN_TOKEN that no header can carry, and does not print it", async () => {
     for (const POSTERN_TOKEN of ["eyJh.e30.\ne30", "eyJh.e30.\u20ac", " "]) {
       const words = ["listen", "--forward", "http://localhost:1/", "--url", api.url];

@@ -32,7 +32,7 @@ function withHint(type: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ApiRefusalError) || !error.message.includes('"unknown_event_type"')) throw error;
     const hint = `That Postern's event catalog has no type ${type}: add it to the file of EVENT_CATALOG, or see what there is with GET /api/webhooks/events.`;
-    throw new ApiRefusalError(error.message, error.status, hint);
+    throw new ApiRefusalError(error.message, error.status, { hint });
   };
 }
 

@@ -21,7 +21,7 @@ export async function startPretendedApi() {
         call: `${request.method} ${request.url}`,
         json: body === "" ? null : JSON.parse(body),
         text: body,
-        session: decodeJwt((request.headers.authorization ?? "").replace("Bearer ", "")),
+        session: sessionOf(request.headers.authorization),
       });
       const {
         status = 200,
@@ -45,6 +45,11 @@ export async function startPretendedApi() {
       return { ...(await runHere([...words, "--url", `${url}/`], env)), asked };
     },
   };
+}
+
+/** None of a call that anybody may make, as of `/ready`. */
+function sessionOf(authorization: string | undefined): JWTPayload {
+  return authorization === undefined ? {} : decodeJwt(authorization.replace("Bearer ", ""));
 }
 
 export const callsOf = (asked: readonly Asked[]): string[] => asked.map(({ call }) => call);
