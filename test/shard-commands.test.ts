@@ -168,3 +168,35 @@ describe("a command that works on one database", () => {
     assert.match(errors, /works on one database.*\s+Run it once for each/);
   });
 });
+
+describe("a storage command on one of several databases", () => {
+  /** In one line or another of what it says on standard error. */
+  async function told(shard: string, words: readonly string[]): Promise<string> {
+    const { SHARDS: _, ...settings } = t.settings();
+    const env = { ...settings, DATABASE_URL: t.shards().database(shard).url };
+    return (await runProgram(["storage", ...words], env)).errors;
+  }
+
+  it("says where a tenant that it names lives in another, and nothing of one that lives there", async () => {
+    const { one, other } = await t.twoEndpoints(await t.begin());
+    const object = randomUUID();
+    for (const commandFor of [
+      (tid: string) => ["adopt", "--tenants", tid],
+      (tid: string) => ["erase", "--tenant", tid, "--all", "--yes"],
+      (tid: string) => ["erase", "--tenant", tid, "--object", object, "--yes"],
+      (tid: string) => ["hold", "--tenant", tid, "--object", object],
+      (tid: string) => ["trash", "list", "--tenant", tid],
+    ]) {
+      assert.match(
+        await told("eu1", commandFor(other.tid)),
+        new RegExp(`^${other.tid} lives in the shard eu2, and this is eu1: `, "m"),
+      );
+      assert.match(
+        await told("eu2", commandFor(one.tid)),
+        new RegExp(`^${one.tid} does not live in this shard, eu2: `, "m"),
+      );
+      assert.doesNotMatch(await told("eu1", commandFor(one.tid)), /shard/);
+      assert.doesNotMatch(await told("eu2", commandFor(other.tid)), /shard/);
+    }
+  });
+});

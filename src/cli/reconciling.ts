@@ -1,24 +1,38 @@
 import type { Config } from "../config.ts";
-import type { Db } from "../database/pool.ts";
 import { openReconciling } from "../service/service.ts";
 import { readMark } from "../shards/join-store.ts";
 import { withOwnBucket } from "../shards/own-bucket.ts";
+import type { Mark } from "../shards/shard-faults.ts";
+import type { TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
 import { openCommandDatabase } from "./command-database.ts";
 import { loadMigrations, withDatabase } from "./databases.ts";
+import { describeElsewhere } from "./tenant-home.ts";
 
-type Services = Awaited<ReturnType<typeof openReconciling>>["services"];
+export type Services = Awaited<ReturnType<typeof openReconciling>>["services"];
 
-/** Opens the database and its bucket for a command, and closes both after its work. `own`: with that bucket. */
+/**
+ * Opens the database and its bucket for a command, and closes both after its work. `own`: with that bucket.
+ *
+ * @param tenants that the command names: it says which of them live in another of several databases.
+ */
 export async function withReconciling<T>(
   config: Config,
   log: Log,
   work: (services: Services, own: Config) => Promise<T>,
+  tenants: readonly TenantId[] = [],
 ): Promise<T> {
   const database = await openCommandDatabase(config, log);
   try {
     const databaseUrl = database.url;
-    const own = await withDatabase(databaseUrl, (db) => configOf(db, config));
+    const own = await withDatabase(databaseUrl, async (db) => {
+      const mark = await readMark(db);
+      for (const tenantId of tenants) {
+        const told = mark === null ? null : await describeElsewhere(db, mark, tenantId);
+        if (told !== null) console.error(told);
+      }
+      return configOf(mark, config);
+    });
     const opened = await openReconciling({
       config: own,
       databaseUrl,
@@ -36,7 +50,6 @@ export async function withReconciling<T>(
 }
 
 /** One of several databases has its objects in the folder that the service gives it. */
-async function configOf(db: Db, config: Config): Promise<Config> {
-  const mark = await readMark(db);
+function configOf(mark: Mark | null, config: Config): Config {
   return mark === null || mark.keepsDirectory ? config : withOwnBucket(config, mark.name);
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { defineCommand } from "citty";
+import type { Config } from "../config.ts";
 import { withAdvisoryLock } from "../database/advisory-lock.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { TenantId } from "../shared/id.ts";
@@ -8,7 +9,7 @@ import { judgeOwner } from "../storage/upkeep/ownership.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
-import { withReconciling } from "./reconciling.ts";
+import { withReconciling, type Services } from "./reconciling.ts";
 import { requireTenantId } from "./require-tenant-id.ts";
 
 export const adoptCommand = defineCommand({
@@ -29,7 +30,7 @@ export const adoptCommand = defineCommand({
       const config = await readCommandConfig();
       const tenants = tenantsOf(args.tenants);
       const isDryRun = args["dry-run"] === true;
-      await withReconciling(config, makeLog("warn"), async (services, own) => {
+      const adopt = async (services: Services, own: Config): Promise<void> => {
         const trouble = await judgeOwner(services);
         if (trouble !== null) throw new ConfigError(trouble);
         const folder = join(own.dataDir, "adopting");
@@ -41,7 +42,8 @@ export const adoptCommand = defineCommand({
         throw new ConfigError(
           "another command is adopting objects of this bucket right now; try again when it is done",
         );
-      });
+      };
+      await withReconciling(config, makeLog("warn"), adopt, tenants);
       if (isDryRun && args.json !== true) console.log("nothing was changed");
     }),
 });

@@ -11,7 +11,7 @@ import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
 import { confirm } from "./confirm.ts";
-import { withReconciling } from "./reconciling.ts";
+import { withReconciling, type Services } from "./reconciling.ts";
 import { requireTenantId } from "./require-tenant-id.ts";
 
 export const eraseCommand = defineCommand({
@@ -36,7 +36,7 @@ export const eraseCommand = defineCommand({
       if (objectId !== null && !uuid.safeParse(objectId).success) {
         throw new ConfigError("--object must be an artifact's id, in lower case");
       }
-      await withReconciling(await readCommandConfig(), makeLog("warn"), async (services) => {
+      const erase = async (services: Services): Promise<void> => {
         const count = await countErasable(services.db, { tenantId, objectId });
         if (args.yes !== true && (count > 0 || objectId === null))
           await confirm(`Erase ${count} of ${tenantId}? It cannot be undone.`);
@@ -50,7 +50,8 @@ export const eraseCommand = defineCommand({
         const isDone =
           there === 0 && (gone > 0 || objectId === null || (await isPurged(services.db, tenantId, objectId)));
         if (!isDone) process.exitCode = 1;
-      });
+      };
+      await withReconciling(await readCommandConfig(), makeLog("warn"), erase, [tenantId]);
     }),
 });
 

@@ -25,8 +25,11 @@ export const holdCommand = defineCommand({
       if (!uuid.safeParse(args.object).success)
         throw new ConfigError("--object must be an artifact's id, in lower case");
       const isHeld = args.end !== true;
-      const result = await withReconciling(await readCommandConfig(), makeLog("warn"), ({ db, bucket }) =>
-        holdArtifact({ changing: byOperator(db, tenantId), bucket }, args.object, isHeld),
+      const result = await withReconciling(
+        await readCommandConfig(),
+        makeLog("warn"),
+        ({ db, bucket }) => holdArtifact({ changing: byOperator(db, tenantId), bucket }, args.object, isHeld),
+        [tenantId],
       );
       if (result === "gone")
         throw new ConfigError(`${args.object} has expired or was erased, and its bytes are deleted`);

@@ -9,7 +9,7 @@ import { emptyTrash, listTrash, restoreFromTrash, type TrashEntry } from "../sto
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
 import { withClearErrors } from "./command.ts";
-import { withReconciling } from "./reconciling.ts";
+import { withReconciling, type Services } from "./reconciling.ts";
 import { requireTenantId } from "./require-tenant-id.ts";
 
 const CHOICE = {
@@ -27,7 +27,7 @@ const list = defineCommand({
   meta: { name: "list", description: "List objects without a row that comparing moved to the trash" },
   args: { ...CHOICE, json: { type: "boolean", description: "As JSON" } },
   run: ({ args }) =>
-    withTrash(async ({ bucket }) => {
+    withTrash(args, async ({ bucket }) => {
       const entries = await Array.fromAsync(chosen(bucket, args));
       if (args.json === true) return console.log(JSON.stringify(entries.map(toJson), null, 2));
       for (const { at, size, key } of entries) console.log(`${at}  ${String(size).padStart(11)}  ${key}`);
@@ -39,7 +39,7 @@ const restore = defineCommand({
   meta: { name: "restore", description: "Put objects back where they were" },
   args: { ...CHOICE, all: { type: "boolean", description: "Everything in the trash" } },
   run: ({ args }) =>
-    withTrash(async (services) => {
+    withTrash(args, async (services) => {
       requireChoice(args);
       let [restored, left] = [0, 0];
       try {
@@ -71,7 +71,7 @@ const empty = defineCommand({
     yes: { type: "boolean", description: "Required, because it cannot be undone" },
   },
   run: ({ args }) =>
-    withTrash(async (services) => {
+    withTrash(args, async (services) => {
       requireChoice({ ...args, all: args.all === true || args.days !== undefined });
       if (args.yes !== true) throw new ConfigError("this cannot be undone: add --yes");
       const trouble = await judgeOwner(services);
@@ -101,10 +101,11 @@ export const trashCommand = defineCommand({
   subCommands: { list, restore, empty },
 });
 
-type Services = Parameters<Parameters<typeof withReconciling>[2]>[0];
-
-function withTrash(work: (services: Services) => Promise<void>): Promise<void> {
-  return withClearErrors(async () => withReconciling(await readCommandConfig(), makeLog("warn"), work));
+function withTrash({ tenant }: Choice, work: (services: Services) => Promise<void>): Promise<void> {
+  return withClearErrors(async () => {
+    const tenants = tenant === undefined ? [] : [requireTenantId(tenant)];
+    await withReconciling(await readCommandConfig(), makeLog("warn"), work, tenants);
+  });
 }
 
 async function* chosen(bucket: Bucket, { tenant, key }: Choice): AsyncGenerator<TrashEntry> {

@@ -1,6 +1,8 @@
 /** Where a tenant lives and whether it is being moved, as the databases have it: the API has no more than the name. */
+import type { Db } from "../database/pool.ts";
 import { readHomes, type Home } from "../shards/directory-store.ts";
 import { findMove, readMarks, type Move } from "../shards/move-store.ts";
+import type { Mark } from "../shards/shard-faults.ts";
 import type { Shard } from "../shards/shard-list.ts";
 import type { TenantId } from "../shared/id.ts";
 import { requireFit } from "./command-database.ts";
@@ -34,6 +36,28 @@ async function findStep(shards: readonly Shard[], { tenantId, source, switched }
     left === undefined ? null : await withDatabase(left.url, async (db) => readMarks(db, tenantId));
   if (marks?.fenced === true) return "switching";
   return marks?.moving === true ? "waiting for attempts in flight" : "copying";
+}
+
+/**
+ * For a command on one of several databases: says so where that is not the tenant's.
+ * Null where it is, or where it is the first and nobody has placed the tenant yet.
+ */
+export async function describeElsewhere(
+  db: Db,
+  { name, keepsDirectory }: Pick<Mark, "name" | "keepsDirectory">,
+  tenantId: TenantId,
+): Promise<string | null> {
+  if (keepsDirectory) {
+    const shard = (await readHomes(db, [tenantId])).get(tenantId)?.shard ?? name;
+    return shard === name
+      ? null
+      : `${tenantId} lives in the shard ${shard}, and this is ${name}: what is there is not looked at.`;
+  }
+  // Who has not been placed here, or has left.
+  const marks = await readMarks(db, tenantId);
+  return marks?.fenced === false
+    ? null
+    : `${tenantId} does not live in this shard, ${name}: what is in its own is not looked at. "postern tenants show" names it.`;
 }
 
 export function describeHome({ shard, version, move }: TenantHome): string {
