@@ -169,14 +169,14 @@ describe("a command that works on one database", () => {
   });
 });
 
-describe("a storage command on one of several databases", () => {
-  /** In one line or another of what it says on standard error. */
-  async function told(shard: string, words: readonly string[]): Promise<string> {
-    const { SHARDS: _, ...settings } = t.settings();
-    const env = { ...settings, DATABASE_URL: t.shards().database(shard).url };
-    return (await runProgram(["storage", ...words], env)).errors;
-  }
+/** What a storage command on one of the databases says on standard error. */
+async function told(shard: string, words: readonly string[]): Promise<string> {
+  const { SHARDS: _, ...settings } = t.settings();
+  const env = { ...settings, DATABASE_URL: t.shards().database(shard).url };
+  return (await runProgram(["storage", ...words], env)).errors;
+}
 
+describe("a storage command on one of several databases", () => {
   it("says where a tenant that it names lives in another, and nothing of one that lives there", async () => {
     const { one, other } = await t.twoEndpoints(await t.begin());
     const object = randomUUID();

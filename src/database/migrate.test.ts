@@ -169,6 +169,30 @@ describe("migrate", () => {
     );
   });
 
+  it("says for what it waits while another process migrates", async (test) => {
+    await write({ "0001_make.sql": "CREATE TABLE a (n int)" });
+    const other = createPool({
+      url: database.url,
+      poolSize: 1,
+      applicationName: "other",
+      connectionTimeoutMs: 5000,
+    });
+    test.after(() => other.end());
+    const holder = await other.connect();
+    const { rows } = await holder.query<{ pid: number }>(
+      "SELECT pg_advisory_lock(7067831001), pg_backend_pid() AS pid",
+    );
+    const told: string[] = [];
+    const log = { info: () => undefined, warn: (message: string) => void told.push(message) };
+    const migrated = migrate(database.pool, await readMigrations(folder), log);
+    await eventually(async () => told.length > 0);
+    holder.release(true);
+    assert.equal((await migrated).length, 1);
+    assert.deepEqual(told, [
+      `Waits for another process that brings the schema up to date: process ${rows[0]?.pid} of the database`,
+    ]);
+  });
+
   it("lets a process of an older release start that waits for the lock in one statement, and goes on behind it", async () => {
     await write({
       "0001_make.sql": "CREATE TABLE a (n int); SELECT pg_advisory_xact_lock(1);",

@@ -35,6 +35,8 @@ import { requireWhole } from "./whole-schema.ts";
 // Any number, but the same in every release: processes of two releases exclude each other by it.
 const LOCK_KEY = 7_067_831_001;
 const LOCK_PAUSE_MS = 100;
+/** Processes that start at once wait for each other, and nobody need know. */
+const TOLD_AFTER_MS = 1000;
 const OLDER_PAUSE_MS = 1000;
 const OLDER_PATIENCE_MS = 5 * 60_000;
 
@@ -54,7 +56,7 @@ export async function migrate(pool: Pool, migrations: Migration[], log?: Databas
     const applied: Migration[] = [];
     const endsAt = performance.now() + OLDER_PATIENCE_MS;
     for (;;) {
-      await lock(client);
+      await lock(client, log);
       try {
         await applyPending(
           client,
@@ -114,15 +116,30 @@ function isDeadlock(error: unknown): boolean {
  * CONCURRENTLY waits for all of these: the process that migrates and one that
  * waits for it would be a deadlock.
  */
-async function lock(client: PoolClient): Promise<void> {
-  for (;;) {
+async function lock(client: PoolClient, log?: DatabaseLog): Promise<void> {
+  const toldAt = performance.now() + TOLD_AFTER_MS;
+  for (let isTold = false; ;) {
     const { rows } = await client.query<{ locked: boolean }>(
       /* sql */ `SELECT pg_try_advisory_lock($1) AS locked`,
       [LOCK_KEY],
     );
     if (rows[0]?.locked === true) return;
+    if (!isTold && performance.now() > toldAt) {
+      isTold = true;
+      log?.warn(`Waits for another process that brings the schema up to date${await describeHolder(client)}`);
+    }
     await delay(LOCK_PAUSE_MS);
   }
+}
+
+async function describeHolder(client: PoolClient): Promise<string> {
+  const { rows } = await client.query<{ pid: number }>(
+    /* sql */ `SELECT pid FROM pg_locks
+      WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint << 32) + objid::bigint = $1
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [LOCK_KEY],
+  );
+  return rows[0] === undefined ? "" : `: process ${rows[0].pid} of the database`;
 }
 
 /**
