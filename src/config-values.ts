@@ -6,6 +6,7 @@ import { parseShardList, type Shard } from "./shards/shard-list.ts";
 import { parseDurationMs } from "./shared/duration.ts";
 import { headerTokenFault } from "./shared/header-token.ts";
 import { parseTenantId, type TenantId } from "./shared/id.ts";
+import { ownHost } from "./shared/own-host.ts";
 import { withoutSlash } from "./shared/without-slash.ts";
 import {
   isSecureOrLoopback,
@@ -44,6 +45,14 @@ export const frameAncestor = z
   .regex(
     /^https?:\/\/(?:\*\.)?(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?$/,
     "must be origins such as https://app.example.com or https://*.example.com",
+  );
+
+// Links, and this machine's own calls, have it in a URL, and no URL can have a zone.
+export const listenHost = z
+  .string()
+  .refine(
+    (host) => URL.canParse(`http://${ownHost(host)}`),
+    "must be an address or a name, without brackets, port, or a zone as in fe80::1%eth0; :: is every address",
   );
 
 // An address, since a name would need a name server to be found.

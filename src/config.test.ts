@@ -112,6 +112,9 @@ describe("readConfig", () => {
   });
 
   const wrong: [string, string][] = [
+    ["HOST", "fe80::1%eth0"],
+    ["HOST", "[::1]"],
+    ["HOST", "127.0.0.1:80:80"],
     ["PORT", "65536"],
     ["PORT", "-1"],
     ["PORT", "80a"],

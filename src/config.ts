@@ -19,6 +19,7 @@ import {
   KEY_HELP,
   keySetUrl,
   list,
+  listenHost,
   nameServer,
   objectStore,
   oneOf,
@@ -199,7 +200,7 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as cons
 
 const schema = z.object({
   PORT: integer(0, 65_535),
-  HOST: z.string().min(1),
+  HOST: listenHost,
   BASE_PATH: z
     .string()
     .regex(/^(?:\/[A-Za-z0-9._~-]+)*\/?$/, "must be empty or a path such as /postern")
