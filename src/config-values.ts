@@ -47,6 +47,11 @@ export const frameAncestor = z
     "must be origins such as https://app.example.com or https://*.example.com",
   );
 
+export const basePath = z
+  .string()
+  .regex(/^(?:\/[A-Za-z0-9._~-]+)*\/?$/, "must be empty or a path such as /postern")
+  .transform(withoutSlash);
+
 // Links, and this machine's own calls, have it in a URL, and no URL can have a zone.
 export const listenHost = z
   .string()

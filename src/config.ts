@@ -8,6 +8,7 @@ import * as z from "zod";
 import { maskUrl } from "./audit/mask-url.ts";
 import { maskPassword, type DatabasePlace } from "./database/database-name.ts";
 import {
+  basePath,
   cidr,
   databaseUrl,
   durationMs,
@@ -34,7 +35,6 @@ import { ConfigError } from "./shared/config-error.ts";
 import { TRACING_SETTINGS, tracingFields, tracingOptions } from "./telemetry/tracing-settings.ts";
 import type { TenantId } from "./shared/id.ts";
 import type { ObjectStore } from "./storage/bytes/object-store-url.ts";
-import { withoutSlash } from "./shared/without-slash.ts";
 
 const DEFAULT_RETRY_SCHEDULE = "0s,5s,5m,30m,2h,5h,10h,14h,20h,24h";
 const DEFAULT_BLOCKED_PORTS = "0,22,23,25,110,143,445,465,587,993,995,2375,3306,5432,6379,11211,27017";
@@ -201,10 +201,7 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as cons
 const schema = z.object({
   PORT: integer(0, 65_535),
   HOST: listenHost,
-  BASE_PATH: z
-    .string()
-    .regex(/^(?:\/[A-Za-z0-9._~-]+)*\/?$/, "must be empty or a path such as /postern")
-    .transform(withoutSlash),
+  BASE_PATH: basePath,
   PUBLIC_URL: publicUrl.optional(),
   DATABASE_URL: databaseUrl.optional(),
   SHARDS: shardList.optional(),

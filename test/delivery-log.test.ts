@@ -154,6 +154,7 @@ describe("GET /api/webhooks/:id/deliveries", () => {
       for (const id of [UNKNOWN_ID, "no-id"]) {
         const answer = await webhooks.call("GET", `/${id}/deliveries?${query}`);
         assert.deepEqual(Object.keys(issuesOf(answer, "Invalid query")), [path]);
+        assert.equal(answer.text.split('"path"').length, 2, answer.text);
       }
     });
   }

@@ -125,6 +125,16 @@ describe("POST /api/webhooks", () => {
     ["a rate limit of 1.5", { url: URL, rate_limit: 1.5 }, { rate_limit: /./ }],
     ["a reserved header", { url: URL, headers: { Host: "x" } }, { "headers.Host": "reserved_name" }],
     [
+      "a header that objects take for their prototype",
+      { url: URL, headers: { ["__proto__"]: "x", "X-A": "b" } },
+      { "headers.__proto__": "reserved_name" },
+    ],
+    [
+      "metadata of that name",
+      { url: URL, metadata: { ["__proto__"]: "x" } },
+      { "metadata.__proto__": "reserved_name" },
+    ],
+    [
       "a signature header",
       { url: URL, headers: { "X-Service-Signature": "x" } },
       { "headers.X-Service-Signature": /./ },

@@ -1,7 +1,10 @@
 /** Commands of curl, as people copy them, read by the signature's debugger. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import { describe, it } from "node:test";
+import { missingCommands } from "../../test/support/missing-commands.ts";
+import { listen } from "../../test/support/tls-receiver.ts";
 import { curlOf } from "../src/deliveries/curl.ts";
 import { readCurl } from "../src/signature/curl.ts";
 
@@ -19,6 +22,25 @@ describe("readCurl", () => {
       });
     }
   });
+
+  it(
+    "reads a header with an empty value, which curl sends as such",
+    { skip: missingCommands("curl") },
+    async (test) => {
+      const sent = Promise.withResolvers<IncomingHttpHeaders>();
+      const server = createServer((request, response) => {
+        sent.resolve(request.headers);
+        response.end();
+      });
+      test.after(() => server.close());
+      const url = `http://127.0.0.1:${await listen(server)}/`;
+      const command = curlOf(url, { request_headers: { "X-Empty": "", "X-Full": "a;" }, request_body: "{}" });
+      assert.deepEqual(readCurl(command), { headers: "X-Empty:\nX-Full: a;", body: "{}" });
+      spawn("sh", ["-c", command], { stdio: "ignore" });
+      const { "x-empty": empty, "x-full": full } = await sent.promise;
+      assert.deepEqual([empty, full], ["", "a;"]);
+    },
+  );
 
   it("reads quotes as a shell does", () => {
     const words = `-H 'a: 1' --header "b: \\"2\\" \\$x" -Hc:3 --header=d:4 \\\n --data-binary $'it\\'s\\n\\u00fc\\x41' -X POST`;

@@ -246,6 +246,13 @@ describePortal(
       await page.getByLabel("To", { exact: true }).fill("2026-01-01T00:00");
       await page.getByText("It must be after the first.").waitFor();
       await inspect("log-times");
+      await page.getByLabel("To", { exact: true }).fill("");
+      await page.getByLabel("From").fill("2199-01-02T03:04");
+      await page.getByText("It is in the future.").waitFor();
+      await page.keyboard.press("Enter");
+      assert.doesNotMatch(page.url(), /2199/);
+      await inspect("log-future");
+      await page.getByLabel("From").fill("2026-01-02T03:04");
       await page.getByLabel("To", { exact: true }).fill("2026-01-03T00:00");
       await page.keyboard.press("Enter");
       await page.waitForURL(/from=2026-01-02T03%3A04%3A00.000Z&to=2026-01-03T00%3A00%3A00.000Z/);
@@ -259,6 +266,26 @@ describePortal(
       await page.locator("label", { hasText: "1 hour" }).click();
       await page.waitForURL(/range=1h/);
       assert.equal(await page.getByLabel("From").count(), 0);
+    });
+
+    it("shows the year of what was sent in another one", async () => {
+      await prepare(portal(), "years", 1);
+      const { page, inspect } = await portal().open("/log", { grant: { tenant_id: "years" } });
+      await page.getByText("That is all of this time.").waitFor();
+      const year = String(new Date().getFullYear());
+      const times = page.locator("[data-row] time");
+      assert.ok(!(await times.allInnerTexts()).some((text) => text.includes(year)));
+      await page.route(/\/api\/deliveries\?/, async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({
+          response: answer,
+          body: (await answer.text()).replaceAll(`"${year}-`, '"2019-'),
+        });
+      });
+      await page.reload();
+      await times.first().waitFor();
+      for (const text of await times.allInnerTexts()) assert.match(text, /2019, /);
+      await inspect("log-years");
     });
 
     it("looks at a part of the time that one drags over in the chart", async () => {

@@ -8,7 +8,7 @@ export function integerText(min: number, max: number, fallback: number) {
     .string()
     .regex(/^[+-]?[0-9]+$/, "must be a whole number")
     .transform(Number)
-    .pipe(z.int().min(min).max(max))
+    .pipe(z.number().min(min).max(max))
     .default(fallback)
     .meta({ type: "integer", minimum: min, maximum: max });
 }

@@ -15,6 +15,8 @@ export const MAX_STATIC_HEADERS = 20;
 export const MAX_METADATA_BYTES = 4096;
 export const MAX_GRACE_SECONDS = 604_800;
 
+const PROTOTYPE = "__proto__";
+
 /** Text that PostgreSQL can store and UTF-8 can say. */
 const text = z
   .string()
@@ -53,6 +55,16 @@ const temporary = z
   .optional()
   .describe("True: deleted after an hour without a call of its client. It must be `pull`, and stays so.");
 
+const metadata = withoutPrototype(
+  z
+    .record(text, text)
+    .refine(
+      (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
+      `must be at most ${MAX_METADATA_BYTES} bytes as JSON`,
+    )
+    .describe("Strings of the tenant's own. Postern stores them and does nothing else with them."),
+);
+
 /** The schemas of create and update; which event patterns are valid is the catalog's to say. */
 export function endpointInputSchemas(catalog: LiveCatalog) {
   const pattern = z
@@ -80,13 +92,15 @@ export function endpointInputSchemas(catalog: LiveCatalog) {
     enabled: z.boolean().describe("False holds pending attempts and accepts no new events."),
     mode,
     rate_limit: z.int().min(1).max(1000).nullable().describe("Attempts per second, over all workers."),
-    headers: z
-      .record(headerName, z.string().max(1024).meta({ pattern: HEADER_VALUE_PATTERN }))
-      .superRefine(refuseHeaders)
-      .describe(
-        `At most ${MAX_STATIC_HEADERS} static headers of every request to this endpoint. A masked one that is sent back as \`[masked]\` keeps its value.`,
-      )
-      .meta({ maxProperties: MAX_STATIC_HEADERS }),
+    headers: withoutPrototype(
+      z
+        .record(headerName, z.string().max(1024).meta({ pattern: HEADER_VALUE_PATTERN }))
+        .superRefine(refuseHeaders)
+        .describe(
+          `At most ${MAX_STATIC_HEADERS} static headers of every request to this endpoint. A masked one that is sent back as \`[masked]\` keeps its value.`,
+        )
+        .meta({ maxProperties: MAX_STATIC_HEADERS }),
+    ),
     masked_headers: z
       .array(headerName)
       .max(MAX_STATIC_HEADERS)
@@ -94,13 +108,7 @@ export function endpointInputSchemas(catalog: LiveCatalog) {
       .describe(
         "Names of static headers whose values are encrypted at rest and never shown; `authorization` is always one.",
       ),
-    metadata: z
-      .record(text, text)
-      .refine(
-        (metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= MAX_METADATA_BYTES,
-        `must be at most ${MAX_METADATA_BYTES} bytes as JSON`,
-      )
-      .describe("Strings of the tenant's own. Postern stores them and does nothing else with them."),
+    metadata,
   };
   const optional = z.object(fields).partial();
   return {
@@ -128,6 +136,15 @@ export const rotateInputSchema = z
     secret: ownSecret,
   })
   .nullable();
+
+/** A record is read into a copy that lacks a member of this name, and nobody would be told. */
+function withoutPrototype<Schema extends z.ZodType>(record: Schema) {
+  return z.preprocess((value, context) => {
+    if (typeof value === "object" && value !== null && Object.hasOwn(value, PROTOTYPE))
+      context.addIssue({ code: "custom", path: [PROTOTYPE], message: "reserved_name" });
+    return value;
+  }, record);
+}
 
 function refuseHeaders(headers: Record<string, string>, context: z.RefinementCtx): void {
   const given = Object.entries(headers);

@@ -8,9 +8,14 @@ export function curlOf(url: string, { request_headers: headers, request_body: bo
   );
   return [
     `curl -X POST ${quoted(url)}`,
-    ...given.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...given.map(([name, value]) => `-H ${quoted(headerOf(name, value))}`),
     ...(body === null ? [] : [`--data-raw ${quoted(body)}`]),
   ].join(" \\\n  ");
+}
+
+/** Of a name with nothing behind its colon curl sends no header. */
+function headerOf(name: string, value: string): string {
+  return value === "" ? `${name};` : `${name}: ${value}`;
 }
 
 function quoted(text: string): string {

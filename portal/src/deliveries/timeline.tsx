@@ -112,7 +112,7 @@ function Attempts({ at, deliveryId }: { at: AtEndpoint; deliveryId: string }) {
               className={`flex flex-wrap gap-x-3 rounded-md px-2 py-1 hover:bg-hover ${one.id === deliveryId ? "bg-accent-soft" : ""}`}
             >
               <span className="tabular text-muted">
-                {format.shortDate(when)}, {format.clock(when)}
+                {format.day(when)}, {format.clock(when)}
               </span>
               <span>{t.triggers[one.replay_id === null ? one.trigger : "replay"]}</span>
               <span className={`ml-auto ${cause === null ? "text-muted" : "text-bad"}`}>

@@ -30,6 +30,8 @@ function makeFormat({ locale, zone }: Display) {
   const dateTime = times({ dateStyle: "medium", timeStyle: "medium" });
   const date = times({ dateStyle: "medium" });
   const shortDate = times({ day: "numeric", month: "short" });
+  const fullDate = times({ day: "numeric", month: "short", year: "numeric" });
+  const yearOf = (at: Date): number => (zone === "utc" ? at.getUTCFullYear() : at.getFullYear());
   const clock = times({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
   const shortClock = times({ hour: "2-digit", minute: "2-digit" });
   return {
@@ -47,6 +49,8 @@ function makeFormat({ locale, zone }: Display) {
     dateTime: (at: Date) => `${dateTime().format(at)}${zone === "utc" ? " UTC" : ""}`,
     date: (at: Date) => date().format(at),
     shortDate: (at: Date) => shortDate().format(at),
+    /** With its year where that is not this one. */
+    day: (at: Date) => (yearOf(at) === yearOf(new Date()) ? shortDate() : fullDate()).format(at),
     clock: (at: Date) => clock().format(at),
     shortClock: (at: Date) => shortClock().format(at),
     milliseconds: (ms: number) =>

@@ -6,6 +6,8 @@ export type Command = { headers: string; body: string | null };
 const COMMAND = /^\s*(?:\$\s+)?curl\s/;
 const HEADER = /^(?:-H|--header=)(.*)$/s;
 const DATA = /^(?:-d|--data(?:-raw|-binary|-ascii)?=)(.*)$/s;
+/** So curl sends a header whose value is empty. */
+const WITHOUT_VALUE = /^([^:;]+);$/;
 const LONG_HEADER = "--header";
 const LONG_DATA = /^--data(?:-raw|-binary|-ascii)?$/;
 
@@ -24,7 +26,7 @@ export function readCurl(text: string): Command | null {
       given === undefined || given === "" ? words[++place] : given;
     if (header !== undefined || word === LONG_HEADER) {
       const line = value(header);
-      if (line !== undefined) headers.push(line);
+      if (line !== undefined) headers.push(line.replace(WITHOUT_VALUE, "$1:"));
     } else if (data !== undefined || LONG_DATA.test(word)) body = value(data) ?? null;
   }
   return { headers: headers.join("\n"), body };

@@ -42,6 +42,7 @@ export const texts = defineTexts({
     to: "To",
     noTime: "Give a time.",
     wrongOrder: "It must be after the first.",
+    inFuture: "It is in the future.",
     sparkline: (delivered: string, failed: string) =>
       `Last 24 hours: ${delivered} delivered, ${failed} failed`,
   },
@@ -91,6 +92,7 @@ export const texts = defineTexts({
     to: "Bis",
     noTime: "Geben Sie eine Zeit an.",
     wrongOrder: "Sie muss nach der ersten liegen.",
+    inFuture: "Sie liegt in der Zukunft.",
     sparkline: (delivered: string, failed: string) =>
       `Letzte 24 Stunden: ${delivered} zugestellt, ${failed} fehlgeschlagen`,
   },

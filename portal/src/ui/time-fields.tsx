@@ -4,7 +4,7 @@ import { Field, INPUT } from "./field.tsx";
 import { texts } from "./texts.ts";
 
 /** What is wrong with both times together. */
-export type TimesFault = { end: keyof FieldTimes; kind: "noTime" | "wrongOrder" };
+export type TimesFault = { end: keyof FieldTimes; kind: "noTime" | "wrongOrder" | "inFuture" };
 
 /** As the browser's fields give them: to the minute, without a zone. Empty while none is given. */
 export type FieldTimes = { from: string; to: string };
@@ -50,10 +50,11 @@ export function TimeFields({ times, onChange, fault }: TimeFieldsProps) {
 /** Null for a field without a time. */
 export type Times = { from: Date | null; to: Date | null };
 
-/** `isOpen`: without an end it goes up to now, and on. */
-export function faultOf({ from, to }: Times, isOpen: boolean): TimesFault | undefined {
+/** `openTo`: without an end it goes up to now, which this is, and on. */
+export function faultOf({ from, to }: Times, openTo: Date | null): TimesFault | undefined {
   if (from === null) return { end: "from", kind: "noTime" };
-  if (to === null) return isOpen ? undefined : { end: "to", kind: "noTime" };
+  if (to === null && openTo === null) return { end: "to", kind: "noTime" };
+  if (to === null) return openTo !== null && from > openTo ? { end: "from", kind: "inFuture" } : undefined;
   return to <= from ? { end: "to", kind: "wrongOrder" } : undefined;
 }
 

@@ -184,7 +184,7 @@ function EntryRow({ entry, nameOf }: EntryProps) {
             className="tabular order-2 text-sm text-muted md:order-none"
             title={format.dateTime(at)}
           >
-            {format.shortDate(at)}, {format.clock(at)}
+            {format.day(at)}, {format.clock(at)}
           </time>
           <span className="min-w-0">
             <span className="font-medium">{names[entry.action]}</span>

@@ -125,7 +125,7 @@ function TimeChoice({ wanted, onChange, isTried }: ChoiceProps) {
           <TimeFields
             times={wanted}
             onChange={({ from, to }) => onChange({ from, to })}
-            fault={isTried ? faultOf(timesOf(wanted, wanted.first, zone), false) : undefined}
+            fault={isTried ? faultOf(timesOf(wanted, wanted.first, zone), null) : undefined}
           />
         </div>
       )}
@@ -268,7 +268,7 @@ function requestOf(wanted: Wanted, zone: Zone, now: Date): Request | null {
     time === "own"
       ? timesOf(wanted, wanted.first, zone)
       : { from: new Date(now.getTime() - TIMES[time]), to: now };
-  if (faultOf({ from, to }, false) !== undefined) return null;
+  if (faultOf({ from, to }, null) !== undefined) return null;
   if (formats.length === 0 || from === null || to === null) return null;
   return {
     from: from.toISOString(),

@@ -25,7 +25,7 @@ const AHEAD_ROWS = 30;
 /** Empty pages that are passed without asking. */
 const MAX_EMPTY_PAGES = 3;
 const COLUMNS =
-  "grid grid-cols-[1rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[1rem_9.5rem_minmax(0,1.2fr)_minmax(0,1fr)_7.5rem_4.5rem]";
+  "grid grid-cols-[1rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[1rem_11rem_minmax(0,1.2fr)_minmax(0,1fr)_7.5rem_4.5rem]";
 
 type RowsProps = {
   rows: readonly Row[];
@@ -176,7 +176,7 @@ function SentAt({ row }: { row: Row }) {
   const at = new Date(row.sent_at ?? row.created_at);
   return (
     <time dateTime={at.toISOString()} title={format.dateTime(at)}>
-      {format.shortDate(at)}, {format.clock(at)}
+      {format.day(at)}, {format.clock(at)}
     </time>
   );
 }

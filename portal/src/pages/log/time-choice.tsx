@@ -1,5 +1,6 @@
 import { useState, type FormEvent } from "react";
 import { useDisplay } from "../../display/display.ts";
+import { useNow } from "../../display/format.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Segments } from "../../ui/field.tsx";
 import { faultOf, fieldsOf, TimeFields, timesOf, type FieldTimes } from "../../ui/time-fields.tsx";
@@ -44,7 +45,7 @@ export function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
     if (!isSame(asked, shown)) setTimes(shown);
   }
   const { from, to } = timesOf(times, span, zone);
-  const fault = faultOf({ from, to }, true);
+  const fault = faultOf({ from, to }, useNow());
   const look = (event?: FormEvent): void => {
     event?.preventDefault();
     if (from === null || fault !== undefined || isSame(times, shown)) return;
