@@ -169,6 +169,25 @@ describe("migrate", () => {
     );
   });
 
+  it("takes longer than the server gives a transaction", async (test) => {
+    const { rowCount } = await database.pool.query(
+      "SELECT FROM pg_settings WHERE name = 'transaction_timeout'",
+    );
+    if (rowCount === 0) return test.skip("this PostgreSQL has no transaction_timeout");
+    await database.pool.query(
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET transaction_timeout = 100', current_database()); END $$`,
+    );
+    await write({ "0001_make.sql": "CREATE TABLE a (n int); SELECT pg_sleep(0.5);" });
+    const pool = createPool({
+      url: database.url,
+      poolSize: 1,
+      applicationName: "starter",
+      connectionTimeoutMs: 5000,
+    });
+    test.after(() => pool.end());
+    assert.equal((await migrate(pool, await readMigrations(folder))).length, 1);
+  });
+
   it("says for what it waits while another process migrates", async (test) => {
     await write({ "0001_make.sql": "CREATE TABLE a (n int)" });
     const other = createPool({

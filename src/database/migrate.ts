@@ -35,6 +35,8 @@ import { requireWhole } from "./whole-schema.ts";
 // Any number, but the same in every release: processes of two releases exclude each other by it.
 const LOCK_KEY = 7_067_831_001;
 const LOCK_PAUSE_MS = 100;
+/** PostgreSQL 17 and newer have it; to older ones it would be an unknown setting. */
+const LIFT_TRANSACTION_TIMEOUT = /* sql */ `SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`;
 /** Processes that start at once wait for each other, and nobody need know. */
 const TOLD_AFTER_MS = 1000;
 const OLDER_PAUSE_MS = 1000;
@@ -53,6 +55,7 @@ export async function migrate(pool: Pool, migrations: Migration[], log?: Databas
     // A migration may take longer than any request.
     await client.query("SET statement_timeout = 0");
     await client.query("SET idle_in_transaction_session_timeout = 0");
+    await client.query(LIFT_TRANSACTION_TIMEOUT);
     const applied: Migration[] = [];
     const endsAt = performance.now() + OLDER_PATIENCE_MS;
     for (;;) {
