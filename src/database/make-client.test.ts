@@ -47,6 +47,27 @@ describe("a client", () => {
     await client.end();
   });
 
+  it("of several hosts takes the password of its own from a password file", async (test) => {
+    const { host, hostname, port, password, username } = new URL(database.url);
+    const file = temporaryPath("pgpass");
+    const lines = [
+      `${hostname}:1:*:${username}:of another host`,
+      `${hostname}:${port}:*:${username}:${password}`,
+    ];
+    await writeFile(file, lines.join("\n"), { mode: 0o600 });
+    process.env["PGPASSFILE"] = file;
+    test.after(async () => {
+      delete process.env["PGPASSFILE"];
+      await rm(file);
+    });
+    const url = database.url.replace(`${username}:${password}@${host}`, `${username}@${hostname}:1,${host}`);
+    const { Client, connection } = clientFor(url, undefined);
+    const client = new Client({ ...connection, connectionTimeoutMillis: 5000 });
+    await client.connect();
+    assert.deepEqual(await ask(client), answer());
+    await client.end();
+  });
+
   it("fails to connect, and ends nothing else, while a file of its URL is away", async () => {
     const file = temporaryPath("ca.pem");
     await writeFile(file, "");

@@ -80,6 +80,9 @@ function makeFollowingClient(hosts: Hosts): Constructor {
       if (isCutOff(this)) throw new ConnectionRefusedError("the search for a host took too long");
       this.host = probe.address.host;
       this.port = probe.address.port;
+      // By these the package finds the line of a password file.
+      const parameters: unknown = Reflect.get(this, "connectionParameters");
+      if (parameters instanceof Object) Object.assign(parameters, probe.address);
       try {
         await super.open();
         hosts.admit(this, probe, await askClient(this, ANSWER_LIMIT_MS));

@@ -169,13 +169,13 @@ describe("migrate", () => {
     );
   });
 
-  it("takes longer than the server gives a transaction", async (test) => {
-    const { rowCount } = await database.pool.query(
-      "SELECT FROM pg_settings WHERE name = 'transaction_timeout'",
-    );
-    if (rowCount === 0) return test.skip("this PostgreSQL has no transaction_timeout");
+  it("takes longer than the server gives a transaction, where it knows such a limit", async (test) => {
     await database.pool.query(
-      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET transaction_timeout = 100', current_database()); END $$`,
+      `DO $$ BEGIN
+        IF EXISTS (SELECT FROM pg_settings WHERE name = 'transaction_timeout') THEN
+          EXECUTE format('ALTER DATABASE %I SET transaction_timeout = 100', current_database());
+        END IF;
+      END $$`,
     );
     await write({ "0001_make.sql": "CREATE TABLE a (n int); SELECT pg_sleep(0.5);" });
     const pool = createPool({
