@@ -20,7 +20,14 @@ import { readDatabaseClock } from "../rows/stored-object-store.ts";
 import { readTenantSettings } from "../rows/tenant-settings-store.ts";
 import { decideOpening, openObject, uploadObject } from "../library/upload-object.ts";
 import { writeArchive, type WrittenArchive } from "./archive-writer.ts";
-import { hasStagedFiles, placeOf, stageFile, stageLog, type StageLimits } from "./export-stage.ts";
+import {
+  hasStagedFiles,
+  placeOf,
+  requireRoom,
+  stageFile,
+  stageLog,
+  type StageLimits,
+} from "./export-stage.ts";
 import { countLog } from "./count-log.ts";
 import { beginRun, finishExport } from "./export-store.ts";
 import { judgeArchive } from "./judge-archive.ts";
@@ -66,6 +73,8 @@ export async function runExport(
   const isStaged = run.parts.flatMap(({ files }) => files).some(({ path }) => path === MANIFEST);
   const parts = isStaged ? run.parts : await stageLog(staging);
   if (!isStaged) parts.push(await stageFile(staging, MANIFEST, manifestOf(run, parts)));
+  // The manifest counts too.
+  requireRoom(parts);
 
   const place = await freshArchivePlace(folder);
   const files = parts.flatMap((part) => part.files);

@@ -143,7 +143,7 @@ async function nextFilledPage(
 }
 
 /** Before a disk is filled with what no archive may hold. */
-function requireRoom(parts: readonly StagedPart[]): void {
+export function requireRoom(parts: readonly StagedPart[]): void {
   const total = parts.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
   if (total <= ARCHIVE_CEILINGS.total_bytes) return;
   throw new ExportImpossibleError(
