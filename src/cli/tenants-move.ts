@@ -142,11 +142,11 @@ async function act(
     return;
   }
   if (move === null) {
-    await requireMovable(services, tenantId, names);
+    const facts = await requireMovable(services, tenantId, names);
     if (asked.isDry) {
       console.log(`${tenantId} can be moved from ${source.name} to ${target.name}.`);
       console.log(describeSize(await measureRows(source.db, tenantId, BROUGHT), target.name));
-      const limit = limitOfSource(source.name, await readServerFacts(source.db));
+      const limit = limitOfSource(source.name, facts);
       if (limit !== null) console.log(limit);
       return;
     }
@@ -226,14 +226,15 @@ async function requireNotThere(
   );
 }
 
-/** Before anything is copied. */
+/** Before anything is copied. Answers the source's facts. */
 async function requireMovable(
   { directory, source, target }: MoveServices,
   tenantId: TenantId,
   names: readonly string[],
-): Promise<void> {
+): Promise<Awaited<ReturnType<typeof readServerFacts>>> {
+  const facts = await readServerFacts(source.db);
   const faults = [
-    ...faultsOfSource(source.name, await readServerFacts(source.db)),
+    ...faultsOfSource(source.name, facts),
     ...faultsOfTarget(target.name, await readServerFacts(target.db)),
     ...(await judgeShards(
       [{ name: names[0] ?? "", db: directory }, ...others(source, target, names)],
@@ -252,6 +253,7 @@ async function requireMovable(
     faults.push(`${tenantId} is being erased.\nThere will be nothing to move.`);
   }
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
+  return facts;
 }
 
 function others(
