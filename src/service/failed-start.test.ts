@@ -18,8 +18,12 @@ after(() => database.drop());
 it("ends all of that, and fails for the reason that it failed for", async (test) => {
   const { log, lines } = makeKeptLog();
   const full = new Error("the log is full");
+  // Before that it may warn of the machine, as that the portal is not built.
+  let before = NaN;
   test.mock.method(log, "info", (_fields: unknown, text?: string) => {
-    if (text === "started") throw full;
+    if (text !== "started") return;
+    before = lines.length;
+    throw full;
   });
   const settings = { PORT: "0", DATA_DIR: temporaryPath("failed-start"), DATABASE_URL: database.url };
   const starting = startService({
@@ -38,5 +42,5 @@ it("ends all of that, and fails for the reason that it failed for", async (test)
     );
     return rows.length === 0;
   });
-  assert.deepEqual(lines, []);
+  assert.deepEqual(lines.slice(before), []);
 });
