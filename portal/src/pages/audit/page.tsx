@@ -177,7 +177,7 @@ function EntryRow({ entry, nameOf }: EntryProps) {
       <details className="group">
         <summary
           data-row
-          className="grid cursor-pointer grid-cols-[1fr_auto] items-baseline gap-x-4 gap-y-0.5 px-4 py-2.5 -outline-offset-2 hover:bg-hover md:grid-cols-[10rem_minmax(0,1fr)_minmax(0,14rem)_5.5rem]"
+          className="grid cursor-pointer grid-cols-[1fr_auto] items-baseline gap-x-4 gap-y-0.5 px-4 py-2.5 -outline-offset-2 hover:bg-hover md:grid-cols-[11rem_minmax(0,1fr)_minmax(0,14rem)_5.5rem]"
         >
           <time
             dateTime={entry.at}
