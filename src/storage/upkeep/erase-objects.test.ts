@@ -84,6 +84,17 @@ describe("the erasure of a tenant's objects", () => {
     assert.deepEqual(await erase(9), { erased: 1, trouble: null });
   });
 
+  it("tries so many at most, and tells why where the store refuses them all", async () => {
+    for (let n = 0; n < 3; n++) await own();
+    let tries = 0;
+    const deleteVersion: Bucket["deleteVersion"] = () => {
+      tries++;
+      return away();
+    };
+    assert.deepEqual(await erase(2, { deleteVersion }), { erased: 0, trouble: "the store is away" });
+    assert.equal(tries, 2);
+  });
+
   it("tells that the store is away, and lets no other error pass for that", async () => {
     await own();
     assert.deepEqual(await erase(2, { list: away }), { erased: 0, trouble: "the store is away" });

@@ -46,25 +46,33 @@ export async function eraseObjectsOf(
   }
 }
 
-/** Counts in `done`, also where the store goes away in the middle. */
+/**
+ * Counts in `done`, also where the store goes away in the middle. What the store
+ * refuses counts among `most` too: it may refuse all of a tenant's objects, and
+ * whoever asks has a lease that ends.
+ */
 async function eraseAll(
   bucket: Bucket,
   tenantId: TenantId,
   { most, done }: { most: number; done: Erased },
 ): Promise<Erased> {
-  let refused: string | null = null;
+  let refused = 0;
+  let trouble: string | null = null;
   const erase = async (deletion: () => Promise<boolean>): Promise<boolean> => {
     const end = await unlessRefused(bucket, deletion);
-    if ("refusal" in end) refused ??= end.refusal;
-    else if (end.done) done.erased++;
-    return done.erased === most;
+    if ("refusal" in end) {
+      refused++;
+      trouble ??= end.refusal;
+    } else if (end.done) done.erased++;
+    return done.erased + refused === most;
   };
+  const some = (): Erased => (done.erased > 0 ? done : { ...done, trouble });
   const prefix = `v1/t/${storageTenantId(tenantId)}/`;
   for await (const version of bucket.versions(prefix))
-    if (await erase(() => bucket.deleteVersion(version).then(() => true))) return done;
+    if (await erase(() => bucket.deleteVersion(version).then(() => true))) return some();
   for await (const entry of listTrash(bucket, prefix))
-    if (await erase(() => deleteFromTrash(bucket, entry))) return done;
-  return { ...done, trouble: refused };
+    if (await erase(() => deleteFromTrash(bucket, entry))) return some();
+  return { ...done, trouble };
 }
 
 async function eraseNamed(
