@@ -66,10 +66,13 @@ describe("the heartbeat of a process", () => {
       return (await heartbeat.beat()) ?? null;
     };
     assert.equal(await after(0), null);
-    assert.match((await after(-3600)) ?? "", /^this machine's clock is 3600 s ahead of the database's: /);
+    assert.match(
+      (await after(-3600)) ?? "",
+      /^this machine's clock is 3[56]\d\d s ahead of the database's: /,
+    );
     // Kept for all who ask within the second.
     assert.match((await heartbeat.beat()) ?? "", /ahead/);
-    assert.match((await after(-3000)) ?? "", /3000 s ahead/);
+    assert.match((await after(-3000)) ?? "", / (?:2\d|30)\d\d s ahead/);
     assert.equal(await after(0), null);
     assert.match((await after(3600)) ?? "", /^this machine's clock is 3[56]\d\d s behind the database's: /);
     assert.deepEqual(
