@@ -173,11 +173,11 @@ describe("migrate", () => {
     await database.pool.query(
       `DO $$ BEGIN
         IF EXISTS (SELECT FROM pg_settings WHERE name = 'transaction_timeout') THEN
-          EXECUTE format('ALTER DATABASE %I SET transaction_timeout = 100', current_database());
+          EXECUTE format('ALTER DATABASE %I SET transaction_timeout = 1000', current_database());
         END IF;
       END $$`,
     );
-    await write({ "0001_make.sql": "CREATE TABLE a (n int); SELECT pg_sleep(0.5);" });
+    await write({ "0001_make.sql": "CREATE TABLE a (n int); SELECT pg_sleep(1.5);" });
     const pool = createPool({
       url: database.url,
       poolSize: 1,

@@ -6,7 +6,8 @@ import { PausableClock, type VirtualClock } from "./virtual-clock.ts";
 
 const FRESH_MS = 500;
 const LONGEST_READ_MS = 400;
-const PAUSE_MS = 40;
+/** For so long others have the core. */
+export const PAUSE_MS = 40;
 
 /** Of a process that is taken off its core now and then: whoever reads it finds it later than the turn began. */
 export class BusyClock extends PausableClock {

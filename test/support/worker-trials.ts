@@ -11,7 +11,7 @@ import { Lanes } from "../../src/worker/lanes.ts";
 import { percentile } from "./chance.ts";
 import { MemoryQueue } from "./memory-queue.ts";
 import { playTrials, type Breakage, type Trial } from "./simulation-thread.ts";
-import { assertPromises } from "./worker-promises.ts";
+import { assertOrderAndRates, assertPromises } from "./worker-promises.ts";
 import {
   failing,
   flapping,
@@ -115,7 +115,7 @@ async function keepsOrderAndRate(seed: number): Promise<void> {
       mixed("limited", { rateLimit: 40, perSecond: 80 }),
       mixed("limited-too", { rateLimit: 20, perSecond: 80, arrays: 0 }),
     ];
-    await assertPromises(new Simulation(seed + n, endpoints, { isBusy: true }), 5000);
+    await assertOrderAndRates(new Simulation(seed + n, endpoints, { isBusy: true }), 5000);
   }
 }
 
