@@ -10,7 +10,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
 import { Duplex } from "node:stream";
-import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
+import { connect, errors, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
+import { messageOf } from "../shared/message-of.ts";
 
 /** The socket of the last try of each connection, also where one that was lost is opened again. */
 const lastOf = new AsyncLocalStorage<{ socket: Duplex | null }>();
@@ -32,4 +33,35 @@ export async function connectOrClose(options: NodeConnectionOptions): Promise<Na
     last.socket?.destroy();
     throw error;
   }
+}
+
+/**
+ * Answers why the connection is lost at the moment; null where it is not. The
+ * package opens it again by itself, and requests only time out meanwhile: what a
+ * server says as it refuses, such as of a password that was changed, comes as a
+ * status alone.
+ *
+ * @param tell is called with each refusal that is another than the one before
+ */
+export function watchLoss(connection: NatsConnection, tell: (refusal: Error) => void): () => string | null {
+  let isLost = false;
+  let refusal: Error | null = null;
+  let told: string | null = null;
+  const watch = async (): Promise<void> => {
+    for await (const status of connection.status()) {
+      if (status.type === "disconnect") isLost = true;
+      else if (status.type === "reconnect") [isLost, refusal, told] = [false, null, null];
+      // One of a subject leaves the connection as it is.
+      else if (status.type === "error" && !(status.error instanceof errors.PermissionViolationError))
+        refusal = status.error;
+      if (!isLost || refusal === null || refusal.message === told) continue;
+      told = refusal.message;
+      tell(refusal);
+    }
+  };
+  void watch();
+  return () => {
+    if (!isLost) return null;
+    return refusal === null ? "the connection was lost" : messageOf(refusal);
+  };
 }

@@ -19,7 +19,7 @@ import { errors, nanos, type NatsConnection, type NodeConnectionOptions } from "
 import { messageOf } from "../shared/message-of.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { IntakePlace } from "./intake-url.ts";
-import { connectOrClose } from "./nats-connect.ts";
+import { connectOrClose, watchLoss } from "./nats-connect.ts";
 import {
   ACCEPTED_SUBJECT,
   CONSUMER,
@@ -39,6 +39,7 @@ const TRY_AGAIN_MS = 250;
 const TAKE_MS = 5000;
 /** A take that lost its server ends so long after its time. */
 const TAKE_GRACE_MS = 2000;
+const AWAY = "the intake cannot be reached: trying again";
 const API_CODES = { streamNotFound: 10059, consumerNotFound: 10014, messageTooLarge: 10054 };
 
 type StreamOptions = {
@@ -63,6 +64,8 @@ class NatsStream implements IntakeStream {
   #lastTrouble = "";
   /** Of the last try to connect. */
   #whyNotConnected = "not yet";
+  /** Of the connection that there is. */
+  #whyLost: () => string | null = () => null;
   #consumer: { connection: NatsConnection; it: Consumer } | null = null;
   readonly #running: Promise<void>;
 
@@ -84,15 +87,15 @@ class NatsStream implements IntakeStream {
     } catch (error) {
       if (apiCodeOf(error) === API_CODES.messageTooLarge)
         throw new MessageTooLargeError(messageOf(error), { cause: error });
-      this.#tell(error, "the intake's stream took no event");
-      throw new StreamUnavailableError(messageOf(error), { cause: error });
+      const told = this.#explained(error);
+      this.#tell(told, "the intake's stream took no event");
+      throw new StreamUnavailableError(messageOf(told), { cause: error });
     }
     this.#lastTrouble = "";
   }
 
   async *take(most: number, signal: AbortSignal): AsyncIterable<StreamMessage> {
-    const consumer = await this.#consumerOf(this.#connected());
-    const messages = await consumer.fetch({ max_messages: most, expires: TAKE_MS });
+    const messages = await this.#fetch(this.#connected(), most);
     const stop = (): void => messages.stop();
     const late = setTimeout(stop, TAKE_MS + TAKE_GRACE_MS);
     signal.addEventListener("abort", stop, { once: true });
@@ -101,11 +104,20 @@ class NatsStream implements IntakeStream {
       for await (const message of messages) yield asStreamMessage(message);
     } catch (error) {
       this.#consumer = null;
-      throw error;
+      throw this.#explained(error);
     } finally {
       clearTimeout(late);
       signal.removeEventListener("abort", stop);
       await closeQuietly(messages);
+    }
+  }
+
+  async #fetch(connection: NatsConnection, most: number): Promise<ConsumerMessages> {
+    try {
+      const consumer = await this.#consumerOf(connection);
+      return await consumer.fetch({ max_messages: most, expires: TAKE_MS });
+    } catch (error) {
+      throw this.#explained(error);
     }
   }
 
@@ -122,7 +134,7 @@ class NatsStream implements IntakeStream {
         );
       return toStatus(info, { consumer, connection });
     } catch (error) {
-      throw new StreamUnavailableError(messageOf(error), { cause: error });
+      throw new StreamUnavailableError(messageOf(this.#explained(error)), { cause: error });
     }
   }
 
@@ -134,8 +146,14 @@ class NatsStream implements IntakeStream {
 
   #connected(): NatsConnection {
     if (this.#connection === null || this.#connection.isClosed())
-      throw new StreamUnavailableError(`no server of INTAKE_URL is connected: ${this.#whyNotConnected}`);
+      throw new StreamUnavailableError(notConnected(this.#whyNotConnected));
     return this.#connection;
+  }
+
+  /** A request on a connection that is lost fails with `timeout`, whatever it is lost for. */
+  #explained(error: unknown): unknown {
+    const why = error instanceof StreamUnavailableError ? null : this.#whyLost();
+    return why === null ? error : new Error(notConnected(why), { cause: error });
   }
 
   /** Connects, again whenever the connection is given up for good, until {@link close}. */
@@ -145,11 +163,12 @@ class NatsStream implements IntakeStream {
         this.#connection = await connectOrClose(connectionOptions(this.#place, this.#options.name));
         this.#whyNotConnected = "the connection ended";
         if (this.#isClosed) return await this.#connection.close();
+        this.#whyLost = watchLoss(this.#connection, (refusal) => this.#tell(refusal, AWAY));
         await this.#makeStream(this.#connection);
         await this.#connection.closed();
       } catch (error) {
         this.#whyNotConnected = messageOf(error);
-        this.#tell(error, "the intake cannot be reached: trying again");
+        this.#tell(error, AWAY);
       }
       if (!this.#isClosed) await delay(TRY_AGAIN_MS);
     }
@@ -163,7 +182,7 @@ class NatsStream implements IntakeStream {
         this.#log.info({ stream: STREAM, server: connection.getServer() }, "the intake is open");
         return;
       } catch (error) {
-        this.#tell(error, "the intake's stream cannot be made: trying again");
+        this.#tell(this.#explained(error), "the intake's stream cannot be made: trying again");
         await delay(TRY_AGAIN_MS);
       }
     }
@@ -189,6 +208,10 @@ class NatsStream implements IntakeStream {
     if (trouble !== this.#lastTrouble) this.#log.warn({ err: error }, text);
     this.#lastTrouble = trouble;
   }
+}
+
+function notConnected(why: string): string {
+  return `no server of INTAKE_URL is connected: ${why}`;
 }
 
 function connectionOptions({ servers, tls, login }: IntakePlace, name: string): NodeConnectionOptions {
