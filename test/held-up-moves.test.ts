@@ -1,6 +1,7 @@
 /** The last steps of a move, each held up in its turn, while nothing but PostgreSQL works: out of eu1 into eu2, which keeps the directory. */
 import assert from "node:assert/strict";
 import { syncBuiltinESMExports } from "node:module";
+import { createServer, type Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, it, mock, type TestContext } from "node:test";
 import promises from "node:timers/promises";
 import type { PoolClient } from "../src/database/pool.ts";
@@ -10,13 +11,14 @@ import { insertMark } from "../src/shards/join-store.ts";
 import { foldCounts } from "../src/deliveries/stats-store.ts";
 import { findMove, findTablesWithRows, readMarks } from "../src/shards/move-store.ts";
 import { BROUGHT } from "../src/shards/move-tables.ts";
-import { moveTenant } from "../src/shards/move.ts";
+import { moveTenant, undoMove } from "../src/shards/move.ts";
 import { ConfigError } from "../src/shared/config-error.ts";
 import { newEventId } from "../src/shared/id.ts";
 import { eventually } from "./support/eventually.ts";
 import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { startLogicalServer } from "./support/logical-server.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { listen } from "./support/tls-receiver.ts";
 import { seedTwoTenants, tenant } from "./support/two-tenants.ts";
 
 const acme = tenant("acme");
@@ -82,18 +84,18 @@ async function begin({ pool }: TestDatabase, sql: string) {
   return { pid: await pidOf(client), end: () => client.query("COMMIT") };
 }
 
-async function move(): Promise<void> {
+async function move(sourceUrl = eu1.url, run = moveTenant): Promise<void> {
   const begun = await findMove(eu2.pool, acme);
   assert.ok(begun !== null);
   const services = {
     directory: eu2.pool,
     source: { name: "eu1", db: eu1.pool },
     target: { name: "eu2", db: eu2.pool },
-    sourceUrl: eu1.url,
+    sourceUrl,
     foldCounts,
     tell: (text: string) => void told.push(text),
   };
-  return moveTenant(services, begun);
+  return run(services, begun);
 }
 
 const isTold = (text: string, times = 1) =>
@@ -151,6 +153,22 @@ describe("a move", () => {
         `ALTER SUBSCRIPTION ${name} DISABLE; ALTER SUBSCRIPTION ${name} SET (slot_name = NONE); DROP SUBSCRIPTION ${name}`,
       );
     }
+    await eu2.pool.query(BEGINS);
+  });
+
+  it("ends where the target's server hears nothing of the source, and says so", LIMIT, async (test) => {
+    const heard: Socket[] = [];
+    const silent = createServer((socket) => void heard.push(socket.on("error", () => undefined)));
+    test.after(() => silent.close());
+    test.after(() => heard.forEach((socket) => socket.destroy()));
+    await assert.rejects(
+      move(`postgres://somebody@127.0.0.1:${await listen(silent)}/eu1`),
+      new ConfigError(
+        "The server of eu2 got no answer from eu1 within 15 seconds.\nLet it reach the host and port of eu1's URL in SHARDS, or name another URL in MOVE_FROM_URL. Then run the command again, or undo the move with --undo.",
+      ),
+    );
+    assert.ok(heard.length > 0);
+    await move(eu1.url, undoMove);
     await eu2.pool.query(BEGINS);
   });
 

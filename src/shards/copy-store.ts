@@ -4,6 +4,9 @@ import type { Db } from "../database/pool.ts";
 import type { TenantId } from "../shared/id.ts";
 import { CHANGING, GROWING, PENDING } from "./move-tables.ts";
 
+/** For all that the target's server asks the source as it subscribes. PostgreSQL itself would wait for ever. */
+export const SUBSCRIBING_MS = 15_000;
+
 /** `name` is that of the subscription, of its slot, and of what the publications' names begin with. */
 export type Copy = { name: string; tenantId: TenantId };
 
@@ -97,6 +100,7 @@ export async function subscribe(target: Db, copy: Copy, sourceUrl: string): Prom
   // Otherwise the source forgets changes that a promotion of the target's standby would lose.
   const durable = rows[0]?.standby === true ? ", synchronous_commit = 'on'" : "";
   await hideFromLog(target);
+  await target.query(/* sql */ `SELECT set_config('statement_timeout', $1, true)`, [String(SUBSCRIBING_MS)]);
   await target.query(
     `CREATE SUBSCRIPTION ${copy.name} CONNECTION ${escapeLiteral(sourceUrl)} PUBLICATION ${publicationsOf(copy).join(", ")}
       WITH (create_slot = false, slot_name = ${escapeLiteral(copy.name)}${asOwner}${durable})`,

@@ -1,6 +1,6 @@
 /** What keeps tenants from being moved between two databases. Pure. */
 import type { TenantId } from "../shared/id.ts";
-import type { ServerFacts } from "./copy-store.ts";
+import { SUBSCRIBING_MS, type ServerFacts } from "./copy-store.ts";
 
 /** One for the subscription, and two for tables that are copied at the same moment. */
 const SLOTS = 3;
@@ -56,6 +56,14 @@ export function faultsOfTarget(name: string, facts: ServerFacts): string[] {
     `The user ${facts.user} of ${name} may not subscribe to the tenant's rows.\n` +
       `Name a superuser's URL in MOVE_TO_URL${grants}`,
   ];
+}
+
+/** The command itself reaches the source; the target's server stands elsewhere. */
+export function faultOfSilence(source: string, target: string): string {
+  return (
+    `The server of ${target} got no answer from ${source} within ${SUBSCRIBING_MS / 1000} seconds.\n` +
+    `Let it reach the host and port of ${source}'s URL in SHARDS, or name another URL in MOVE_FROM_URL. Then run the command again, or undo the move with --undo.`
+  );
 }
 
 /** The file's bytes lie in the shard's own bucket. `stored` is not empty. */

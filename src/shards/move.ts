@@ -26,6 +26,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
+import { hasCode } from "../shared/error-code.ts";
 import type { TenantId } from "../shared/id.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import {
@@ -49,6 +50,7 @@ import {
 } from "./copy-store.ts";
 import { compareLog, lacking, requireAll } from "./compare-copy.ts";
 import { HopelessError, requireFreeWorkers, requireNothingStored, requireSlot } from "./hopeless-moves.ts";
+import { faultOfSilence } from "./move-faults.ts";
 import { readHomes } from "./directory-store.ts";
 import {
   commitSwitch,
@@ -88,6 +90,8 @@ import { BROUGHT } from "./move-tables.ts";
 const FENCED_MS = 1700;
 const LOOK_MS = 50;
 const PAUSE_MS = 2000;
+/** SQLSTATE query_canceled, by a limit of time too. */
+const CANCELLED = "57014";
 
 export type MoveServices = {
   directory: Pool;
@@ -224,7 +228,9 @@ async function copyLog(services: MoveServices, copy: Copy): Promise<void> {
   await inTransaction(directory, async (lock) => {
     await lockSubscribing(lock);
     await requireFreeWorkers(target, copy);
-    await inTransaction(target.db, (db) => subscribe(db, copy, sourceUrl));
+    await inTransaction(target.db, (db) => subscribe(db, copy, sourceUrl)).catch((error: unknown) => {
+      throw hasCode(error, CANCELLED) ? new ConfigError(faultOfSilence(source.name, target.name)) : error;
+    });
   });
   await untilCopied(services, copy);
   tell("copying what changed meanwhile");
