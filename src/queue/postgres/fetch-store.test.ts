@@ -149,15 +149,29 @@ it("finds the leases that have ended, the longest ended first, with the time at 
   assert.equal(mayHaveMore, false);
 });
 
-it("says of 500 ended leases that there may be more", async () => {
-  await sql(
+const addEndedLeases = (count: number) =>
+  sql(
     `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held, lease_owner)
       SELECT tenant_id, endpoint_id, postern.uuid_v7(), event_id, event_type, 1, now(), now(), true, gen_random_uuid()
-      FROM postern.dispatches, generate_series(1, 500) WHERE id = $1`,
+      FROM postern.dispatches, generate_series(1, $2) WHERE id = $1 RETURNING id`,
     seeded.acme.leasedId,
+    count,
   );
+
+it("says of 500 ended leases that there may be more", async () => {
+  await addEndedLeases(500);
   const { leases, mayHaveMore } = await findEndedLeases(seeded.pool);
   assert.deepEqual([leases.length, mayHaveMore], [500, true]);
+});
+
+it("finds the ended leases behind 500 that others have locked", async () => {
+  const locked = (await addEndedLeases(500)).map(({ id }) => id);
+  const [last] = await addEndedLeases(1);
+  await inOneMoment(seeded.pool, async (session) => {
+    await session.query("SELECT FROM postern.dispatches WHERE id = ANY ($1) FOR UPDATE", [locked]);
+    const { leases, mayHaveMore } = await findEndedLeases(seeded.pool);
+    assert.deepEqual([leases.map(({ id }) => id), mayHaveMore], [[last?.["id"]], false]);
+  });
 });
 
 const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);

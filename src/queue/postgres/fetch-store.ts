@@ -109,14 +109,17 @@ export async function findHeldByLease(
   return rows;
 }
 
-/** Some leases of clients that have ended, of all tenants, the longest ended first. */
+/**
+ * Some leases of clients that have ended, of all tenants, the longest ended
+ * first. Passes over locked ones: there may be so many that no other is found.
+ */
 export async function findEndedLeases(db: Db): Promise<{ leases: EndedLease[]; mayHaveMore: boolean }> {
   const { rows } = await db.query<EndedLease>({
     name: "find-ended-leases",
     text: /* sql */ `SELECT tenant_id AS "tenantId", endpoint_id AS "endpointId", id, lease_owner AS "leaseId",
         event_type AS "eventType", attempt, once, claimable_at - $2 * interval '1 ms' AS "leasedAt"
       FROM postern.dispatches WHERE held AND lease_owner IS NOT NULL AND claimable_at <= now() AND ${notOnItsWay("tenant_id")}
-      ORDER BY claimable_at LIMIT $1`,
+      ORDER BY claimable_at LIMIT $1 FOR UPDATE SKIP LOCKED`,
     values: [ENDED_AT_ONCE, CLIENT_LEASE_MS],
   });
   return { leases: rows, mayHaveMore: rows.length === ENDED_AT_ONCE };
