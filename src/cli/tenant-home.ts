@@ -40,7 +40,7 @@ async function findStep(shards: readonly Shard[], { tenantId, source, switched }
 
 /**
  * For a command on one of several databases: says so where that is not the tenant's.
- * Null where it is, or where it is the first and nobody has placed the tenant yet.
+ * Null where it is. In the first, that of a tenant whom nobody has placed yet is this one.
  */
 export async function describeElsewhere(
   db: Db,
