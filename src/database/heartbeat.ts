@@ -63,7 +63,7 @@ export function makeHeartbeat({ db, name, log }: { db: Pool; name: string; log: 
   }
 
   function repeat(ms: number, work: () => Promise<unknown>): Promise<void> {
-    return every(ms, async () => void (await work()), { signal: stopping.signal, failed });
+    return every(ms, work, { signal: stopping.signal, failed });
   }
 
   return {

@@ -10,7 +10,7 @@ const RETRY_MS = 60_000;
  */
 export async function every(
   ms: number,
-  work: () => Promise<void>,
+  work: () => Promise<unknown>,
   {
     signal,
     failed,

@@ -25,13 +25,14 @@ export type GroupSize<Item> = {
   weigh?: { of: (item: Item) => number; most: number };
 };
 
-/** How many of the items, from the first on, make up a group. */
+/** How many of the items, from the first on, make up a group at most. */
 export function countFitting<Item>(items: Iterable<Item>, { maxItems, weigh }: GroupSize<Item>): number {
+  if (weigh === undefined) return maxItems;
   let weight = 0;
   let count = 0;
   for (const item of items) {
-    weight += weigh?.of(item) ?? 0;
-    if (count === maxItems || (count > 0 && weight > (weigh?.most ?? Infinity))) break;
+    weight += weigh.of(item);
+    if (count === maxItems || (count > 0 && weight > weigh.most)) break;
     count++;
   }
   return count;
@@ -88,7 +89,6 @@ export class GroupCommit<Item, Result> {
 
   /** How many waiting items make up the next group. */
   #nextSize(): number {
-    if (this.#size.weigh === undefined) return this.#size.maxItems;
     return countFitting(
       this.#waiting.values().map(({ item }) => item),
       this.#size,
