@@ -4,8 +4,8 @@ import { access, constants, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countKeys } from "../api/key-set.ts";
 import type { Config, SessionSource } from "../config.ts";
+import { clockDifferenceMs, isWrongClock } from "../database/clock-difference.ts";
 import { nameDatabase } from "../database/database-name.ts";
-import { CLOCK_LIMIT_MS } from "../database/heartbeat.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
@@ -34,7 +34,7 @@ import { findStorageTroubles, HALT_REMEDY } from "../storage/upkeep/storage-moni
 import { makeLog } from "../telemetry/log.ts";
 import { checkDurability } from "./doctor-hosts.ts";
 import { checkWorkers } from "./doctor-workers.ts";
-import type { Finding } from "./finding.ts";
+import { findingOf, type Finding } from "./finding.ts";
 import { describeCause, describeMistake, MAKE_WRITABLE } from "./mistakes.ts";
 import { CONNECTION_TIMEOUT_MS, loadMigrations, openDatabase } from "./databases.ts";
 
@@ -133,9 +133,9 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       const [detail = messageOf(error), fix = READ_ITS_LOG] = describeCause(error)?.split("\n") ?? [];
       return [{ check, status: "fail", detail, fix }];
     }
-    const [detail, ...remedy] = (describeMistake(error) ?? messageOf(error)).split("\n");
-    const fix = remedy.length > 0 ? remedy.join(" ") : "check DATABASE_URL, and that PostgreSQL runs there";
-    return [{ check, status: "fail", detail: detail ?? "", fix }];
+    const words = describeMistake(error) ?? messageOf(error);
+    const otherwise = "check DATABASE_URL, and that PostgreSQL runs there";
+    return [findingOf(check, "fail", { words, otherwise })];
   }
 }
 
@@ -173,17 +173,19 @@ async function inspect(db: Pool, config: Config): Promise<Finding[]> {
     return [...findings, { check: "schema", status: "warn", detail, fix }];
   }
   findings.push({ check: "schema", status: "ok", detail: "up to date" }, await checkKeys(db, config));
-  const askedAt = Date.now();
-  findings.push(checkClock(askedAt, await readDatabaseClock(db)), await checkWorkers(db));
+  findings.push(await checkClock(db), await checkWorkers(db));
   return [...findings, ...(await checkArtifacts(db, config))];
 }
 
 /** Requests are signed with this machine's, and receivers refuse those of another time. */
-function checkClock(askedAt: number, told: string): Finding {
+async function checkClock(db: Pool): Promise<Finding> {
   const check = "clock";
-  const apartMs = Math.abs(Date.parse(told) - (askedAt + Date.now()) / 2);
-  if (apartMs < CLOCK_LIMIT_MS) return { check, status: "ok", detail: "that of this machine" };
-  const detail = `${Math.round(apartMs / 1000)} s from that of this machine`;
+  const askedAtMs = Date.now();
+  const toldMs = Date.parse(await readDatabaseClock(db));
+  const differenceMs = clockDifferenceMs({ askedAtMs, toldMs, answeredAtMs: Date.now() });
+  if (!isWrongClock(differenceMs)) return { check, status: "ok", detail: "that of this machine" };
+  const seconds = Math.round(Math.abs(differenceMs) / 1000);
+  const detail = `${seconds} s ${differenceMs > 0 ? "behind" : "ahead of"} that of this machine`;
   return { check, status: "warn", detail, fix: "let both set their clocks by NTP" };
 }
 
@@ -226,8 +228,8 @@ async function checkWrites(db: Pool): Promise<Finding[]> {
   } catch (error) {
     // A user without the right to temporary tables proves nothing.
     if (!isOfTheServer(error)) return [];
-    const [detail = "", fix = ""] = (describeMistake(error) ?? messageOf(error)).split("\n");
-    return [{ check, status: "fail", detail, fix }];
+    const words = describeMistake(error) ?? messageOf(error);
+    return [findingOf(check, "fail", { words, otherwise: "see the database's log" })];
   }
 }
 

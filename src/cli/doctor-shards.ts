@@ -12,7 +12,7 @@ import type { Shard } from "../shards/shard-list.ts";
 import { withDatabases } from "./databases.ts";
 import { checkDatabase } from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
-import type { Finding } from "./finding.ts";
+import { findingOf, type Finding } from "./finding.ts";
 
 /** Events wait for milliseconds, unless a shard is away. */
 const WAITING_MS = 60_000;
@@ -59,7 +59,7 @@ async function checkTogether(
     const detail = `${count} of one installation; ${shards[0]?.name} keeps the directory`;
     return [...states.flat(), { check, status: "ok", detail }, ...(await checkPlaces(databases))];
   }
-  return [...states.flat(), ...faults.map((fault) => findingOf(check, "fail", fault))];
+  return [...states.flat(), ...faults.map((words) => findingOf(check, "fail", { words }))];
 }
 
 const LATER_BACKUP =
@@ -101,12 +101,6 @@ function othersOf({ length }: readonly unknown[]): string {
   return length > 1 ? ` and ${length - 1} more tenants` : "";
 }
 
-/** A fault's first line says what is wrong, its second what to do. */
-function findingOf(check: string, status: "info" | "fail", fault: string): Finding {
-  const [detail = "", fix = ""] = fault.split("\n");
-  return { check, status, detail, fix };
-}
-
 async function checkState(name: string, db: Pool): Promise<Finding[]> {
   const { waiting, waitingMs } = await readHandovers(db);
   const findings: Finding[] = [];
@@ -127,7 +121,7 @@ async function checkMovable(name: string, db: Pool): Promise<Finding[]> {
   const facts = await readServerFacts(db);
   const faults = [...faultsOfSource(name, facts), ...faultsOfTarget(name, facts)];
   if (faults.length === 0) return [{ check, status: "ok", detail: "possible from it and to it" }];
-  return faults.map((fault) => findingOf(check, "info", fault));
+  return faults.map((words) => findingOf(check, "info", { words }));
 }
 
 /** A slot of a move keeps the server's log for as long as it is there. */

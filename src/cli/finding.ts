@@ -2,3 +2,13 @@
 export type Finding =
   | { check: string; status: "ok"; detail: string }
   | { check: string; status: "info" | "warn" | "fail"; detail: string; fix: string };
+
+/** Of a fault in words: the first line says what is wrong, the others what to do, or else `otherwise` does. */
+export function findingOf(
+  check: string,
+  status: "info" | "fail",
+  { words, otherwise = "" }: { words: string; otherwise?: string },
+): Finding {
+  const [detail = "", ...remedy] = words.split("\n");
+  return { check, status, detail, fix: remedy.join(" ") || otherwise };
+}

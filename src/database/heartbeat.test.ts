@@ -4,6 +4,7 @@ import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { pretend } from "../../test/support/pretended-server.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { makeMetrics } from "../telemetry/metrics.ts";
 import { beat } from "./heartbeat-store.ts";
 import { makeHeartbeat } from "./heartbeat.ts";
 import { createPool } from "./pool.ts";
@@ -15,6 +16,7 @@ before(async () => {
 after(() => database.drop());
 afterEach(releaseWaits);
 
+const metrics = makeMetrics();
 const log = { info: assert.fail, warn: (message: string) => assert.fail(message) };
 
 async function seen(processId: string): Promise<{ name: string; at: Date }[]> {
@@ -29,7 +31,7 @@ describe("the heartbeat of a process", () => {
   it("is written once for all who ask within a second", async (test) => {
     let nowMs = performance.now();
     test.mock.method(performance, "now", () => nowMs);
-    const heartbeat = makeHeartbeat({ db: database.pool, name: "api", log });
+    const heartbeat = makeHeartbeat({ db: database.pool, name: "api", log, metrics });
     const beating = heartbeat.beat();
     assert.equal(heartbeat.beat(), beating);
     await beating;
@@ -56,14 +58,18 @@ describe("the heartbeat of a process", () => {
     test.after(() => db.end());
     const logged: string[] = [];
     const tell = (message: string) => void logged.push(message);
-    const heartbeat = makeHeartbeat({ db, name: "worker", log: { info: tell, warn: tell } });
+    const heartbeat = makeHeartbeat({ db, name: "worker", log: { info: tell, warn: tell }, metrics });
     let nowMs = performance.now();
     test.mock.method(performance, "now", () => nowMs);
     const after = async (apartS: number) => {
       const now = `pg_catalog.clock_timestamp() + interval '${apartS} s'`;
       await pretended.say([`FUNCTION clock_timestamp() RETURNS timestamptz RETURN ${now}`]);
       nowMs += 1001;
-      return (await heartbeat.beat()) ?? null;
+      const trouble = (await heartbeat.beat()) ?? null;
+      const [{ value = NaN } = {}] = (await metrics.clockDifference.get()).values;
+      // To the minute, since a busy machine takes its time.
+      assert.equal(Math.round(Math.abs(value + apartS) / 60), 0, `${value} s`);
+      return trouble;
     };
     assert.equal(await after(0), null);
     assert.match(
@@ -114,13 +120,13 @@ describe("the heartbeat of a process", () => {
     await database.pool.query(`CREATE FUNCTION public.tell() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'lock_timeout is %', current_setting('lock_timeout'); END $$;
       CREATE TRIGGER tell BEFORE INSERT ON postern.heartbeats EXECUTE FUNCTION public.tell()`);
-    const heartbeat = makeHeartbeat({ db: database.pool, name: "api", log });
+    const heartbeat = makeHeartbeat({ db: database.pool, name: "api", log, metrics });
     await assert.rejects(heartbeat.beat(), { message: "lock_timeout is 1s" });
     await database.pool.query("DROP TRIGGER tell ON postern.heartbeats");
   });
 
   it("that could not be written is tried again by the next who asks", async () => {
-    const heartbeat = makeHeartbeat({ db: database.pool, name: "api", log });
+    const heartbeat = makeHeartbeat({ db: database.pool, name: "api", log, metrics });
     const rename = (from: string, to: string) =>
       database.pool.query(`ALTER TABLE postern.${from} RENAME TO ${to}`);
     await rename("heartbeats", "away");
@@ -139,7 +145,7 @@ describe("the heartbeat of a process", () => {
       [ended, silent],
     );
     const waits = holdWaits();
-    const heartbeat = makeHeartbeat({ db: database.pool, name: "worker", log });
+    const heartbeat = makeHeartbeat({ db: database.pool, name: "worker", log, metrics });
     heartbeat.start();
     heartbeat.start();
     await eventually(
@@ -155,7 +161,7 @@ describe("the heartbeat of a process", () => {
     await eventually(async () => (await seen(heartbeat.processId)).length === 1);
     test.mock.restoreAll();
     await heartbeat.stop();
-    await makeHeartbeat({ db: database.pool, name: "never started", log }).stop();
+    await makeHeartbeat({ db: database.pool, name: "never started", log, metrics }).stop();
   });
 
   it("tells what failed, and goes on", async () => {
@@ -171,6 +177,7 @@ describe("the heartbeat of a process", () => {
       db,
       name: "worker",
       log: { ...log, warn: (text) => void told.push(text) },
+      metrics,
     });
     heartbeat.start();
     await eventually(async () => told.length === 2);

@@ -2,6 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { every } from "../shared/every.ts";
 import { messageOf } from "../shared/message-of.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { clockDifferenceMs, isWrongClock } from "./clock-difference.ts";
 import { beat, removeOldHeartbeats, type ProcessIdentity } from "./heartbeat-store.ts";
 import type { DatabaseLog } from "./log.ts";
 import type { Db, Pool } from "./pool.ts";
@@ -12,8 +14,6 @@ const BEAT_MS = 10_000;
 const TIDY_MS = 3_600_000;
 /** However many ask. */
 const MAX_AGE_MS = 1000;
-/** Far more than a clock that is set by NTP. */
-export const CLOCK_LIMIT_MS = 5000;
 const BEGIN = "BEGIN; SET LOCAL lock_timeout = '1s'";
 
 export type Heartbeat = {
@@ -27,7 +27,9 @@ export type Heartbeat = {
   stop(): Promise<void>;
 };
 
-export function makeHeartbeat({ db, name, log }: { db: Pool; name: string; log: DatabaseLog }): Heartbeat {
+type Options = { db: Pool; name: string; log: DatabaseLog; metrics: Pick<Metrics, "clockDifference"> };
+
+export function makeHeartbeat({ db, name, log, metrics }: Options): Heartbeat {
   const identity: ProcessIdentity = { id: randomUUID(), name };
   const stopping = new AbortController();
   let beating: Promise<string | undefined> | null = null;
@@ -37,7 +39,9 @@ export function makeHeartbeat({ db, name, log }: { db: Pool; name: string; log: 
 
   async function beatOnce(): Promise<string | undefined> {
     try {
-      noteClock(await inTransaction(db, (transaction) => beatTimed(transaction, identity), BEGIN));
+      const differenceMs = await inTransaction(db, (transaction) => beatTimed(transaction, identity), BEGIN);
+      metrics.clockDifference.set(differenceMs / 1000);
+      noteClock(isWrongClock(differenceMs) ? tellDifference(differenceMs) : undefined);
       freshUntil = performance.now() + MAX_AGE_MS;
       return clockTrouble;
     } finally {
@@ -79,15 +83,15 @@ export function makeHeartbeat({ db, name, log }: { db: Pool; name: string; log: 
   };
 }
 
-/** Answers how the clock of this machine is wrong: requests are signed with it, and tokens judged by it. */
-async function beatTimed(transaction: Db, identity: ProcessIdentity): Promise<string | undefined> {
+/** Answers by how many milliseconds this machine's clock is ahead of the database's: requests are signed with it, and tokens judged by it. */
+async function beatTimed(transaction: Db, identity: ProcessIdentity): Promise<number> {
   const askedAtMs = Date.now();
   const toldMs = await beat(transaction, identity);
-  // Where both are right, the server told its time in between, however long that was.
-  const aheadMs = askedAtMs - toldMs;
-  const behindMs = toldMs - Date.now();
-  if (Math.max(aheadMs, behindMs) < CLOCK_LIMIT_MS) return undefined;
-  const apart =
-    aheadMs > 0 ? `${Math.round(aheadMs / 1000)} s ahead of` : `${Math.round(behindMs / 1000)} s behind`;
+  return clockDifferenceMs({ askedAtMs, toldMs, answeredAtMs: Date.now() });
+}
+
+function tellDifference(differenceMs: number): string {
+  const seconds = Math.round(Math.abs(differenceMs) / 1000);
+  const apart = differenceMs > 0 ? `${seconds} s ahead of` : `${seconds} s behind`;
   return `this machine's clock is ${apart} the database's: let NTP set both, because receivers refuse requests that are signed at another time`;
 }

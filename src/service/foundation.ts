@@ -79,7 +79,7 @@ export async function makeFoundation(options: ServiceOptions, process: ProcessPa
     commits,
     queue,
     leaseIds,
-    heartbeat: makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log }),
+    heartbeat: makeHeartbeat({ db: pools.status, name: [...roles].join("+"), log, metrics }),
     lane,
     acceptor,
     commit,

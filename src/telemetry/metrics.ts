@@ -187,6 +187,11 @@ export function makeMetrics(of?: { shard: string; process: ProcessMetrics }) {
       help: "Events leased to clients that were not acknowledged in time.",
       registers,
     }),
+    clockDifference: new Gauge({
+      name: "webhook_clock_difference_seconds",
+      help: "How far this machine's clock is ahead of the database's at the least; below 0 if it is behind.",
+      registers,
+    }),
     standbyLagBytes: new Gauge({
       name: "webhook_standby_lag_bytes",
       help: "Write-ahead log that a standby of the database has not replayed yet.",
