@@ -66,9 +66,12 @@ describe("the heartbeat of a process", () => {
       await pretended.say([`FUNCTION clock_timestamp() RETURNS timestamptz RETURN ${now}`]);
       nowMs += 1001;
       const trouble = (await heartbeat.beat()) ?? null;
-      const [{ value = NaN } = {}] = (await metrics.clockDifference.get()).values;
+      const { values } = await metrics.clockDifference.get();
       // To the minute, since a busy machine takes its time.
-      assert.equal(Math.round(Math.abs(value + apartS) / 60), 0, `${value} s`);
+      assert.deepEqual(
+        values.map(({ value }) => Math.round(Math.abs(value + apartS) / 60)),
+        [0],
+      );
       return trouble;
     };
     assert.equal(await after(0), null);
