@@ -69,8 +69,11 @@ describePortal(
       const { page } = await portal().open("/log?status=failed", { grant: { tenant_id: "copies" } });
       await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');
       await page.locator("[data-row]").click();
-      await page.getByRole("button", { name: "Copy as curl" }).click();
-      await page.getByText("Copied").waitFor();
+      const button = page.getByRole("button", { name: "Copy as curl" });
+      const { width } = (await button.boundingBox()) ?? {};
+      await button.click();
+      const copied = page.getByRole("button", { name: "Copied", exact: true });
+      assert.equal((await copied.boundingBox())?.width, width, "what is beside the button would move");
       const other = await page.context().newPage();
       await other.goto(`${portal().service.url}/portal`);
       assert.match(String(await other.evaluate("navigator.clipboard.readText()")), /^curl /);

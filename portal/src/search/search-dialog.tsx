@@ -47,7 +47,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)]" />
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-dim" />
         <Dialog.Popup
           aria-label={t.title}
           initialFocus={input}

@@ -13,7 +13,7 @@ export function NavigationDrawer({ trigger }: { trigger: ReactElement }) {
     <Dialog.Root open={isOpen} onOpenChange={setIsOpen}>
       <Dialog.Trigger render={trigger} />
       <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)]" />
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-dim" />
         <Dialog.Popup
           aria-label={t.navigation}
           className="fixed inset-y-0 left-0 z-40 w-72 max-w-[85vw] overflow-y-auto border-r border-line bg-surface px-3 py-4 outline-none"

@@ -18,9 +18,17 @@ export function CopyButton({ text, label, small = true }: { text: string; label?
       toast({ title: t.notCopied, isBad: true });
     }
   };
+  const [shown, other] = isCopied ? [t.copied, label ?? t.copy] : [label ?? t.copy, t.copied];
   return (
     <Button small={small} icon={isCopied ? "check" : "copy"} onClick={() => void copy()}>
-      <span aria-live="polite">{isCopied ? t.copied : (label ?? t.copy)}</span>
+      {/* Both texts have their place, so that nothing beside the button moves. */}
+      <span
+        aria-live="polite"
+        data-other={other}
+        className="text-start after:invisible after:block after:h-0 after:content-[attr(data-other)]"
+      >
+        {shown}
+      </span>
     </Button>
   );
 }

@@ -44,7 +44,7 @@ export function Dialog({
       <Base.Portal>
         <Base.Backdrop
           forceRender
-          className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.45)] transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0"
+          className="fixed inset-0 z-40 bg-dim transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0"
         />
         <Base.Popup
           {...(finalFocus && { finalFocus })}

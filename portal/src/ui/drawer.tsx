@@ -18,7 +18,7 @@ export function Drawer({ title, onClose, actions, children }: DrawerProps) {
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 z-40 bg-[oklch(0.15_0.02_262/0.35)] print:hidden" />
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-dim print:hidden" />
         <Dialog.Popup
           ref={popup}
           initialFocus={popup}

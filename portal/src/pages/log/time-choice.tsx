@@ -59,7 +59,7 @@ export function OwnTime({ span, onChange }: Omit<TimeProps, "search">) {
       onBlur={() => look()}
       className="col-span-2 max-sm:-order-1 sm:basis-full"
     >
-      <div className="sm:max-w-md">
+      <div className="sm:max-w-lg">
         <TimeFields times={times} onChange={setTimes} fault={fault} />
       </div>
       <input type="submit" hidden />
