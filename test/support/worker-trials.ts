@@ -268,6 +268,10 @@ export const BREAKAGES: Record<string, Breakage> = {
     noticedBy: rate,
     breakIt: () => replace(Lane.prototype, "keepRate", () => () => 0),
   },
+  "a lane sends by a turn of long ago": {
+    noticedBy: keepsOrderAndRate,
+    breakIt: () => replace(Lane.prototype, "keepRate", (keepRate) => asAtFirst(keepRate)),
+  },
   "a lane has no width": {
     noticedBy: besideHanging,
     breakIt: () => replace(Lane.prototype, "widthAt", () => () => 100_000),
@@ -318,6 +322,13 @@ export const BREAKAGES: Record<string, Breakage> = {
     breakIt: () => replace(Lanes.prototype, "next", (next) => firstTenantOnly(next)),
   },
 };
+
+/** As if no time had gone by since. */
+function asAtFirst(keepRate: Lane["keepRate"]) {
+  return function (this: Lane, ...[dispatch, perSecond]: Parameters<Lane["keepRate"]>) {
+    return keepRate.call(this, dispatch, perSecond, 0);
+  };
+}
 
 function pullYoungest(pull: MemoryQueue["pull"]) {
   return async function (this: MemoryQueue, ...asks: Parameters<MemoryQueue["pull"]>) {
