@@ -1,7 +1,7 @@
 /** What a process has once, however many databases it works on. */
 import { makeCatalogWatch } from "../events/catalog-watch.ts";
 import { inTurn } from "../shared/ending.ts";
-import { makeMetrics } from "../telemetry/metrics.ts";
+import { makeMetrics, watchProcess } from "../telemetry/metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { openIntake } from "./intake-parts.ts";
 import { makeOutbound } from "./outbound-parts.ts";
@@ -12,6 +12,7 @@ export type ProcessParts = Awaited<ReturnType<typeof makeProcessParts>>;
 export async function makeProcessParts(options: ServiceOptions) {
   const { catalog, log } = options;
   const metrics = makeMetrics();
+  watchProcess(metrics);
   const { guard, sender } = makeOutbound(options);
   const tracing = await openTracing(options);
   const intake = await openIntake(options, { tracing, metrics });

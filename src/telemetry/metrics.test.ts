@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { exposeMetrics } from "./exposition.ts";
-import { makeMetrics } from "./metrics.ts";
+import { makeMetrics, watchProcess } from "./metrics.ts";
 
 /** What dashboards and alerts rely on: each metric's type, name and labels. */
 const METRICS = [
@@ -20,6 +20,7 @@ const METRICS = [
   "counter webhook_pull_leased_total",
   "counter webhook_pull_acks_total outcome",
   "counter webhook_pull_expired_total",
+  "gauge webhook_clock_difference_seconds",
   "gauge webhook_standby_lag_bytes standby sync_state",
   "gauge webhook_standby_lag_seconds standby sync_state",
   "counter webhook_unusable_secrets_total reason",
@@ -70,6 +71,7 @@ const samplesOf = (text: string, name: string) =>
 
 function withShards() {
   const process = makeMetrics();
+  watchProcess(process);
   const shards = ["eu1", "eu2"].map((shard) => makeMetrics({ shard, process: process.ofProcess }));
   return { process, shards };
 }
@@ -77,6 +79,7 @@ function withShards() {
 describe("the metrics", () => {
   it("have their names, types and labels", () => {
     const metrics = makeMetrics();
+    watchProcess(metrics);
     metrics.watchLanes(lanes);
     metrics.watchSlots({ count: 5 });
     metrics.watchIntake();

@@ -18,7 +18,6 @@ const LATENCY_BUCKETS_S = [
 /** What a process counts whatever its databases are. */
 function makeProcessMetrics(registry: Registry) {
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
   return {
     requestDuration: new Histogram({
       name: "http_server_request_duration_seconds",
@@ -73,6 +72,11 @@ function makeProcessMetrics(registry: Registry) {
       registers,
     }),
   };
+}
+
+/** Adds the CPU, memory and garbage of this process, which it observes until it ends: once a process. */
+export function watchProcess({ registry }: Metrics): void {
+  collectDefaultMetrics({ register: registry });
 }
 
 /**
