@@ -6,10 +6,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { noticesOf } from "../../test/support/notices.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { BODY, EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
+import { FETCH_CHANNEL } from "../queue/channels.ts";
 import { PACKED_COLUMNS } from "../queue/packed-headers.ts";
 import { idAt, newEndpointId, newEventId, parseDeliveryId } from "../shared/id.ts";
 import {
@@ -239,7 +241,7 @@ async function changedBy(act: () => Promise<unknown>): Promise<number[]> {
 }
 
 const set = (change: string) => database.pool.query(`UPDATE postern.person_sends SET ${change}`);
-const lease = (limit: number) => leaseOffers(database.pool, key, LEASE, limit);
+const lease = (limit: number) => leaseOffers(database.pool, key, LEASE, { sends: limit, bodyBytes: 1e6 });
 
 describe("a send among its neighbours", () => {
   it("is offered, leased, acknowledged, withdrawn and ended alone", async () => {
@@ -278,6 +280,18 @@ describe("a send among its neighbours", () => {
     }
   });
 
+  it("is told to those who passed over it where a lease has no room for it, and to nobody where it has", async () => {
+    await fill("person_sends");
+    await set("delivery_label = 'label'");
+    const { pool } = database;
+    const heard = [];
+    for (const bodyBytes of [1, 1e6]) {
+      await set("lease_id = NULL");
+      heard.push(await noticesOf(pool, () => leaseOffers(pool, key, LEASE, { sends: 10, bodyBytes })));
+    }
+    assert.deepEqual(heard, [[[FETCH_CHANNEL, endpointId]], []]);
+  });
+
   it("is passed over while another client is about to lease it", async () => {
     await fill("person_sends");
     await set("delivery_label = 'label'");
@@ -285,7 +299,8 @@ describe("a send among its neighbours", () => {
     try {
       for (const client of [one, two]) await client.query("BEGIN");
       const leased = [];
-      for (const client of [one, two]) leased.push(...(await leaseOffers(client, key, LEASE, 1)));
+      for (const client of [one, two])
+        leased.push(...(await leaseOffers(client, key, LEASE, { sends: 1, bodyBytes: 1e6 })));
       assert.deepEqual(
         leased.map((offer) => offer.id),
         [former, id],

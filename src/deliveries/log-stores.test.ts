@@ -307,7 +307,9 @@ const offer = async () => {
   return key;
 };
 const lease = async (leaseId: string) =>
-  (await leaseOffers(database.pool, { tenantId, endpointId }, leaseId, 10)).map(({ id }) => id);
+  (await leaseOffers(database.pool, { tenantId, endpointId }, leaseId, { sends: 10, bodyBytes: 1e6 })).map(
+    ({ id }) => id,
+  );
 const ack = (id: DeliveryId, leaseId: string, refusal: string | null = null) =>
   ackOffers(database.pool, { tenantId, endpointId }, leaseId, [{ id, refusal }]);
 

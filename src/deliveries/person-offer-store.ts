@@ -38,28 +38,41 @@ export async function offerSend(db: Db, { tenantId, endpointId, id }: SendKey, l
   );
 }
 
+/**
+ * The oldest offers, up to these bytes of bodies together; at least one, however
+ * large. Others that wait at the endpoint are told where some stay: while those
+ * are locked here, they pass over them.
+ */
 export async function leaseOffers(
   db: Db,
   { tenantId, endpointId }: EndpointKey,
   leaseId: string,
-  limit: number,
+  limits: { sends: number; bodyBytes: number },
 ): Promise<FetchedSend[]> {
-  const { rows } = await db.query<FetchedSend>({
+  const { rows } = await db.query<FetchedSend & { told: unknown }>({
     name: "lease-offers",
     text: /* sql */ `WITH found AS MATERIALIZED (
-        SELECT id FROM postern.person_sends
+        SELECT id, octet_length(coalesce(request_body, '{}')) AS bytes FROM postern.person_sends
         WHERE tenant_id = $1 AND endpoint_id = $2 AND delivery_label IS NOT NULL AND lease_id IS NULL
         ORDER BY id LIMIT $4 FOR UPDATE SKIP LOCKED
+      ), sized AS MATERIALIZED (
+        SELECT id, sum(bytes) OVER oldest AS size_so_far, row_number() OVER oldest AS place, count(*) OVER () AS number
+        FROM found WINDOW oldest AS (ORDER BY id ROWS UNBOUNDED PRECEDING)
+      ), taken AS MATERIALIZED (
+        SELECT id, place, number, count(*) OVER () AS number_taken FROM sized WHERE size_so_far <= $5 OR place = 1
+      ), leased AS (
+        UPDATE postern.person_sends s SET lease_id = $3, leased_at = now() FROM taken
+        WHERE s.tenant_id = $1 AND s.endpoint_id = $2 AND s.id = taken.id
+        RETURNING s.id, s.event_id AS "eventId", coalesce(s.event_id, s.test_id) AS "webhookId",
+          s.delivery_label AS "deliveryLabel", s.event_type AS "eventType", coalesce(s.version, 1) AS version,
+          s.trigger, s.attempt,
+          coalesce(s.request_body, '{}') AS body, s.leased_at AS "leasedAt"
       )
-      UPDATE postern.person_sends s SET lease_id = $3, leased_at = now() FROM found
-      WHERE s.tenant_id = $1 AND s.endpoint_id = $2 AND s.id = found.id
-      RETURNING s.id, s.event_id AS "eventId", coalesce(s.event_id, s.test_id) AS "webhookId",
-        s.delivery_label AS "deliveryLabel", s.event_type AS "eventType", coalesce(s.version, 1) AS version,
-        s.trigger, s.attempt,
-        coalesce(s.request_body, '{}') AS body, s.leased_at AS "leasedAt"`,
-    values: [tenantId, endpointId, leaseId, limit],
+      SELECT leased.*, CASE WHEN place = 1 AND number_taken < number THEN pg_notify('${FETCH_CHANNEL}', $2::text) END AS told
+      FROM taken JOIN leased ON leased.id = taken.id ORDER BY place`,
+    values: [tenantId, endpointId, leaseId, limits.sends, limits.bodyBytes],
   });
-  return rows;
+  return rows.map(({ told: _told, ...send }) => send);
 }
 
 /** The headers that a client was given, as the log keeps them. */

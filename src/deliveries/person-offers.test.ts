@@ -80,7 +80,7 @@ describe("what a person sends to a pull endpoint", () => {
   const offer = (attemptTimeoutMs: number) =>
     offerToClients({ tenants, waits, attemptTimeoutMs }, send, "a label");
 
-  const lease = () => leaseOffers(database.pool, send, leaseId, 10);
+  const lease = () => leaseOffers(database.pool, send, leaseId, { sends: 10, bodyBytes: 1e6 });
 
   async function fetch(): Promise<FetchedSend> {
     let fetched: FetchedSend[] = [];

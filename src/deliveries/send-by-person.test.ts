@@ -290,7 +290,7 @@ describe("what a person sends to a pull endpoint", () => {
     const key = { tenantId, endpointId };
     const leaseId = randomUUID();
     const { id, deliveryLabel } = await eventually(
-      async () => (await leaseOffers(hand.database.pool, key, leaseId, 1))[0],
+      async () => (await leaseOffers(hand.database.pool, key, leaseId, { sends: 1, bodyBytes: 1e6 }))[0],
     );
     await ackOffers(hand.database.pool, key, leaseId, [{ id, refusal }]);
     return { id, deliveryLabel, delivery: await sent };

@@ -79,7 +79,7 @@ describe("a lease", () => {
     assert.deepEqual(hand.asked, []);
     const second = await hand.leased(2);
     assert.deepEqual(idsOf(second), [sends[2], dispatches[0]]);
-    assert.deepEqual(hand.asked, [{ dispatches: 1, bodyBytes: 8 * MIB }]);
+    assert.deepEqual(hand.asked, [{ dispatches: 1, bodyBytes: 8 * MIB - '{"of":"a person"}'.length }]);
     const [{ headers, ...event } = { headers: {} }] = second.events;
     const rows = await hand.sql("SELECT event_id, request_headers FROM postern.person_sends WHERE id = $1", [
       sends[2],
@@ -96,6 +96,23 @@ describe("a lease", () => {
     });
     assert.equal(new Headers(headers).get("x-service-delivery"), "a label");
     assert.deepEqual(Object.keys(rows[0].request_headers).toSorted(), Object.keys(headers).toSorted());
+  });
+
+  it("has at most 8 MiB of what persons send, and the next lease has the rest", async () => {
+    const large = JSON.stringify("é".repeat(MIB / 2 - 1));
+    const dispatch = await hand.offer();
+    const sends = [];
+    for (let i = 0; i < 9; i++) sends.push(await hand.send(large));
+    assert.deepEqual(idsOf(await hand.lease()), sends.slice(0, 8));
+    assert.deepEqual(hand.asked, []);
+    assert.deepEqual(idsOf(await hand.lease()), [sends[8], dispatch]);
+    assert.deepEqual(hand.asked, [{ dispatches: 9, bodyBytes: 7 * MIB }]);
+  });
+
+  it("has one that a person sends, however large", async () => {
+    const sends = [await hand.send(JSON.stringify("x".repeat(9 * MIB))), await hand.send("{}")];
+    assert.deepEqual(idsOf(await hand.lease()), [sends[0]]);
+    assert.deepEqual(idsOf(await hand.lease()), [sends[1]]);
   });
 
   it("ends the deliveries of events that are gone, and has the others", async () => {

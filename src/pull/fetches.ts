@@ -30,6 +30,8 @@ import { completeFetched, type FetchedOutcome } from "./fetched.ts";
 
 /** Of the bodies of one lease, together; a single one may be larger. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** As large as a request may be, or what SQL publishes. */
+const LARGEST_EVENT_BYTES = 1024 * 1024;
 const MAX_WAITING = { total: 500, ofKey: 20 };
 const RETRY_AFTER_S = 5;
 const LOCKED_PAUSE_MS = 100;
@@ -206,15 +208,21 @@ export class Fetches {
   ): Promise<{ event: FetchedEvent; leasedAt: Date }[]> {
     const { queue } = this.#services;
     const leased: { event: FetchedEvent; leasedAt: Date }[] = [];
-    for (const send of await leaseOffers(transaction, target, leaseId, limit)) {
+    const offers = { sends: limit, bodyBytes: MAX_BODY_BYTES };
+    for (const send of await leaseOffers(transaction, target, leaseId, offers)) {
       const { webhookId: _webhookId, deliveryLabel: _label, leasedAt, ...rest } = send;
       const { headers, logged } = fetchedHeaders(target, send);
       await noteOfferHeaders(transaction, { ...target, id: send.id }, logged);
       leased.push({ event: { ...rest, replayId: null, headers }, leasedAt });
     }
     const dispatches = limit - leased.length;
-    if (dispatches === 0) return leased;
-    const limits = { dispatches, bodyBytes: MAX_BODY_BYTES };
+    const bodyBytes = leased.reduce(
+      (left, { event }) => left - Buffer.byteLength(event.body),
+      MAX_BODY_BYTES,
+    );
+    // The queue leases at least one, however large.
+    if (dispatches === 0 || bodyBytes < LARGEST_EVENT_BYTES) return leased;
+    const limits = { dispatches, bodyBytes };
     const gone: FetchedDispatch[] = [];
     for (const dispatch of await queue.lease(transaction, target, leaseId, limits)) {
       const { body, leasedAt, ...rest } = dispatch;

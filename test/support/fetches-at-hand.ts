@@ -168,13 +168,13 @@ export class FetchesAtHand {
   }
 
   /** The same, by a person who waits for it. */
-  async send(): Promise<DeliveryId> {
+  async send(body = '{"of":"a person"}'): Promise<DeliveryId> {
     const id = newDeliveryId();
     await this.sql(
       `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt,
           request_body, request_headers, delivery_label)
-        VALUES ('acme', $1, $2, $3, 'invoice.paid', 'retry', 2, '{"of":"a person"}', '{}', 'a label')`,
-      [this.endpointId, id, newEventId()],
+        VALUES ('acme', $1, $2, $3, 'invoice.paid', 'retry', 2, $4, '{}', 'a label')`,
+      [this.endpointId, id, newEventId(), body],
     );
     return id;
   }

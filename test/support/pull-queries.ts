@@ -24,10 +24,10 @@ export const asTenant: Record<string, Run> = {
   nextHeldInMs: async (db, rows) => (await fetching.nextHeldInMs(db, rows)) !== null,
   findHeldByLease: (db, rows) => fetching.findHeldByLease(db, rows, LEASE_OWNER, [rows.leasedId]),
   offerSend: (db, rows) => offers.offerSend(db, sendOf(rows), "mine"),
-  leaseOffers: (db, rows) => offers.leaseOffers(db, rows, LEASE_OWNER, 10),
+  leaseOffers: (db, rows) => offers.leaseOffers(db, rows, LEASE_OWNER, { sends: 10, bodyBytes: 1e6 }),
   noteOfferHeaders: (db, rows) => offers.noteOfferHeaders(db, sendOf(rows), { mine: "mine" }),
   ackOffers: async (db, rows) => {
-    await offers.leaseOffers(db, rows, LEASE_OWNER, 10);
+    await offers.leaseOffers(db, rows, LEASE_OWNER, { sends: 10, bodyBytes: 1e6 });
     return offers.ackOffers(db, rows, LEASE_OWNER, [{ id: rows.personSendId, refusal: "mine" }]);
   },
   readOffer: (db, rows) => offers.readOffer(db, sendOf(rows)),

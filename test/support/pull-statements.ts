@@ -14,7 +14,7 @@ export const CLIENT_STATEMENTS = {
   "lease to a client": {
     as: TENANT,
     run: async (db: Db, [endpoint]: readonly [Rows, ...Rows[]]) => {
-      await leaseOffers(db, endpoint, LEASE_OWNER, 100);
+      await leaseOffers(db, endpoint, LEASE_OWNER, { sends: 100, bodyBytes: 1e6 });
       await fetching.leaseHeld(db, endpoint, LEASE_OWNER, { dispatches: 100, bodyBytes: 1e6 });
       await fetching.nextHeldInMs(db, endpoint);
     },
