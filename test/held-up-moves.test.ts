@@ -18,6 +18,7 @@ import { eventually } from "./support/eventually.ts";
 import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { startLogicalServer } from "./support/logical-server.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { startTcpProxy } from "./support/tcp-proxy.ts";
 import { listen } from "./support/tls-receiver.ts";
 import { seedTwoTenants, tenant } from "./support/two-tenants.ts";
 
@@ -171,6 +172,33 @@ describe("a move", () => {
     await move(eu1.url, undoMove);
     await eu2.pool.query(BEGINS);
   });
+
+  it(
+    "ends where the source has fallen silent for the target's server meanwhile, and so does its undoing until it answers",
+    { timeout: 120_000 },
+    async (test) => {
+      const url = new URL(eu1.url);
+      const proxy = await startTcpProxy(Number(url.port));
+      test.after(() => proxy.close());
+      url.port = String(proxy.port);
+      const silence =
+        "The server of eu2 got no answer from eu1 within 15 seconds.\nLet it reach the host and port of eu1's URL in SHARDS, or name another URL in MOVE_FROM_URL. Then run the command again";
+      const early = await begin(eu1, "SELECT");
+      const failed = assert.rejects(
+        move(url.href),
+        new ConfigError(`${silence}, or undo the move with --undo: acme's deliveries wait until then.`),
+      );
+      await isTold(WAITING);
+      proxy.pause();
+      await early.end();
+      await failed;
+      await assert.rejects(move(url.href, undoMove), new ConfigError(`${silence}.`));
+      proxy.resume();
+      await move(url.href, undoMove);
+      assert.deepEqual([await readLeftCopies(eu1.pool), await readLeftCopies(eu2.pool)], [[], []]);
+      await eu2.pool.query(BEGINS);
+    },
+  );
 
   it(
     "fails when the copy is stopped by somebody, and is gone on with by the next command",

@@ -142,6 +142,42 @@ describe("a move that has begun", () => {
     }
   });
 
+  for (const [name, setting] of [
+    ["eu1", "MOVE_FROM_URL"],
+    ["eu2", "MOVE_TO_URL"],
+  ] as const) {
+    it(`that waits for ${name}, which has fallen silent, says that the tenant waits, and how to go on`, async () => {
+      await begun({ isSwitched: false });
+      const url = new URL(of(name).url);
+      const proxy = await startTcpProxy(Number(url.port));
+      url.port = String(proxy.port);
+      const open = await of("eu2").pool.connect();
+      try {
+        await open.query("BEGIN");
+        await open.query("SELECT pg_current_xact_id()");
+        const moving = runProgram(["tenants", "move", "acme", "--to", "eu2"], {
+          ...settings(),
+          [setting]: url.href,
+        });
+        await eventually(async () => {
+          const { rows } = await of("eu2").pool.query(
+            "SELECT FROM postern.shard_tenants WHERE tenant_id = 'acme'",
+          );
+          return rows.length === 1;
+        });
+        proxy.pause();
+        const { code, errors } = await moving;
+        assert.equal(code, 1);
+        const why = `acme is half-way, and its deliveries and publishing may wait: ${name} does not answer.`;
+        assert.ok(errors.includes(`postern:\n  ${why}\n  Run the command again soon; `), errors);
+      } finally {
+        open.release(true);
+        await proxy.close();
+        await of("eu2").pool.query("DELETE FROM postern.shard_tenants WHERE tenant_id = 'acme'");
+      }
+    });
+  }
+
   for (const how of ["is ended", "falls silent"] as const) {
     it(`whose connection with the lock ${how} ends before another command could move the tenant too`, async () => {
       await begun({ isSwitched: false });

@@ -2,7 +2,7 @@ import { defineCommand } from "citty";
 import { environment, readDatabaseConfig } from "../config.ts";
 import { forLibpq } from "../database/host-list.ts";
 import { isAway, isPassing } from "../database/passing-errors.ts";
-import { createPool, type Pool } from "../database/pool.ts";
+import { createPool, type Db, type Pool } from "../database/pool.ts";
 import { foldCounts } from "../deliveries/stats-store.ts";
 import { readServerFacts } from "../shards/copy-store.ts";
 import { readHomes } from "../shards/directory-store.ts";
@@ -26,7 +26,7 @@ import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
 import { tlsParameterFault } from "../database/tls-parameters.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { describeCause } from "./mistakes.ts";
-import { makeRepeated } from "../shared/every.ts";
+import { makeRepeated, type Background } from "../shared/every.ts";
 import { messageOf } from "../shared/message-of.ts";
 import type { TenantId } from "../shared/id.ts";
 import { withinLimit } from "../shared/time-limit.ts";
@@ -36,8 +36,8 @@ import { CONNECTION_TIMEOUT_MS } from "./databases.ts";
 import { makeProgress } from "./progress.ts";
 import { requireTenantId } from "./require-tenant-id.ts";
 
-/** One of the directory's is held for the whole move. */
-const POOL_SIZE = 3;
+/** One of the directory's is held for the whole move, and one of the others asks now and then whether they answer. */
+const POOL_SIZE = 4;
 const LOOK_EVERY_MS = 2000;
 const ANSWER_LIMIT_MS = 10_000;
 const MB = 1_000_000;
@@ -137,7 +137,7 @@ async function act(
         `${tenantId} lives in ${target.name} already.\nRun the command without --undo: it deletes what is left in ${source.name}.`,
       );
     }
-    await orHalfWay(tenantId, () => undoMove(services, move));
+    await orHalfWay(services, tenantId, () => undoMove(services, move));
     console.log(`${tenantId} stays in ${source.name}.`);
     return;
   }
@@ -157,20 +157,44 @@ async function act(
   }
   const begun = await findMove(directory, tenantId);
   if (begun === null) throw new Error("a move that has begun has no row");
-  await orHalfWay(tenantId, () => moveTenant(services, begun));
+  await orHalfWay(services, tenantId, () => moveTenant(services, begun));
   console.log(`${tenantId} has moved from ${source.name} to ${target.name}.`);
 }
 
 /** Neither a server that went away nor a Ctrl-C says anything of the tenant, whose deliveries and publishing may wait meanwhile. */
-async function orHalfWay(tenantId: TenantId, work: () => Promise<void>): Promise<void> {
+async function orHalfWay(
+  { source, target }: MoveServices,
+  tenantId: TenantId,
+  work: () => Promise<void>,
+): Promise<void> {
   const end = (): void => endHalfWay(tenantId, "the command was interrupted");
   process.on("SIGINT", end).on("SIGTERM", end);
   try {
-    await work();
+    await whileAnswering(source, tenantId, () => whileAnswering(target, tenantId, work));
   } catch (error) {
     throw isPassing(error) ? halfWay(tenantId, messageOf(error)) : error;
   } finally {
     process.off("SIGINT", end).off("SIGTERM", end);
+  }
+}
+
+/** No statement of a move has a limit of time: a server that is stopped, or whose network swallows, would be waited for without end. */
+async function whileAnswering(
+  { name, db }: MoveServices["source"],
+  tenantId: TenantId,
+  work: () => Promise<void>,
+): Promise<void> {
+  let answeredAt = performance.now();
+  const answered = (): void => void (answeredAt = performance.now());
+  // It fails sooner where it needs a new connection. A server that is gone is noticed by the work itself.
+  const look = lookAt(db, answered, () => {
+    if (performance.now() - answeredAt >= ANSWER_LIMIT_MS) endHalfWay(tenantId, `${name} does not answer`);
+  });
+  look.start();
+  try {
+    await work();
+  } finally {
+    await look.stop();
   }
 }
 
@@ -295,6 +319,13 @@ async function withPool<T>({ name, url }: Place, work: (db: Pool) => Promise<T>)
   }
 }
 
+/** Whether its server answers. */
+function lookAt(db: Db, answered: () => void, failed: () => void): Background {
+  const look = () =>
+    withinLimit(db.query("SELECT"), ANSWER_LIMIT_MS, () => new Error("no answer")).then(answered);
+  return makeRepeated(LOOK_EVERY_MS, look, failed);
+}
+
 /** One command at a time for a tenant. One that has lost its lock ends: another may delete what it copies, or the reverse. */
 async function withLock(
   { name, db }: MoveServices["source"],
@@ -309,13 +340,7 @@ async function withLock(
     endHalfWay(tenantId, `the connection to ${name} that keeps other commands away is lost`);
   };
   // A host that is gone ends no connection.
-  const look = makeRepeated(
-    LOOK_EVERY_MS,
-    async () => {
-      await withinLimit(client.query("SELECT"), ANSWER_LIMIT_MS, () => new Error("no answer"));
-    },
-    lost,
-  );
+  const look = lookAt(client, () => undefined, lost);
   try {
     if (!(await tryLockMove(client, tenantId))) {
       throw new ConfigError(`Another command is moving ${tenantId}.\nWait until it has ended.`);

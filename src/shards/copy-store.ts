@@ -4,8 +4,8 @@ import type { Db } from "../database/pool.ts";
 import type { TenantId } from "../shared/id.ts";
 import { CHANGING, GROWING, PENDING } from "./move-tables.ts";
 
-/** For all that the target's server asks the source as it subscribes. PostgreSQL itself would wait for ever. */
-export const SUBSCRIBING_MS = 15_000;
+/** For all that the target's server asks the source in one command. PostgreSQL itself would wait for ever. */
+export const ASKING_MS = 15_000;
 
 /** `name` is that of the subscription, of its slot, and of what the publications' names begin with. */
 export type Copy = { name: string; tenantId: TenantId };
@@ -100,11 +100,19 @@ export async function subscribe(target: Db, copy: Copy, sourceUrl: string): Prom
   // Otherwise the source forgets changes that a promotion of the target's standby would lose.
   const durable = rows[0]?.standby === true ? ", synchronous_commit = 'on'" : "";
   await hideFromLog(target);
-  await target.query(/* sql */ `SELECT set_config('statement_timeout', $1, true)`, [String(SUBSCRIBING_MS)]);
+  await limitAsking(target, "transaction");
   await target.query(
     `CREATE SUBSCRIPTION ${copy.name} CONNECTION ${escapeLiteral(sourceUrl)} PUBLICATION ${publicationsOf(copy).join(", ")}
       WITH (create_slot = false, slot_name = ${escapeLiteral(copy.name)}${asOwner}${durable})`,
   );
+}
+
+/** Ends each of its statements that takes longer. */
+export async function limitAsking(target: Db, scope: "session" | "transaction"): Promise<void> {
+  await target.query(/* sql */ `SELECT set_config('statement_timeout', $1, $2)`, [
+    String(ASKING_MS),
+    scope === "transaction",
+  ]);
 }
 
 /** The statement has a password. A superuser may keep it out of the server's log, others cannot. */

@@ -1,6 +1,6 @@
 /** What keeps tenants from being moved between two databases. Pure. */
 import type { TenantId } from "../shared/id.ts";
-import { SUBSCRIBING_MS, type ServerFacts } from "./copy-store.ts";
+import { ASKING_MS, type ServerFacts } from "./copy-store.ts";
 
 /** One for the subscription, and two for tables that are copied at the same moment. */
 const SLOTS = 3;
@@ -59,10 +59,10 @@ export function faultsOfTarget(name: string, facts: ServerFacts): string[] {
 }
 
 /** The command itself reaches the source; the target's server stands elsewhere. */
-export function faultOfSilence(source: string, target: string): string {
+export function faultOfSilence(source: string, target: string, next: string): string {
   return (
-    `The server of ${target} got no answer from ${source} within ${SUBSCRIBING_MS / 1000} seconds.\n` +
-    `Let it reach the host and port of ${source}'s URL in SHARDS, or name another URL in MOVE_FROM_URL. Then run the command again, or undo the move with --undo.`
+    `The server of ${target} got no answer from ${source} within ${ASKING_MS / 1000} seconds.\n` +
+    `Let it reach the host and port of ${source}'s URL in SHARDS, or name another URL in MOVE_FROM_URL. ${next}`
   );
 }
 

@@ -26,9 +26,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { hasCode } from "../shared/error-code.ts";
 import type { TenantId } from "../shared/id.ts";
 import { withinLimit } from "../shared/time-limit.ts";
+import { inTurn, inTurnOfItsOwn } from "./asking-source.ts";
 import {
   addPending,
   ensureDay,
@@ -50,7 +50,6 @@ import {
 } from "./copy-store.ts";
 import { compareLog, lacking, requireAll } from "./compare-copy.ts";
 import { HopelessError, requireFreeWorkers, requireNothingStored, requireSlot } from "./hopeless-moves.ts";
-import { faultOfSilence } from "./move-faults.ts";
 import { readHomes } from "./directory-store.ts";
 import {
   commitSwitch,
@@ -68,7 +67,6 @@ import {
   isAtWork,
   lacksEvents,
   lockErasures,
-  lockSubscribing,
   lockSwitched,
   readExports,
   readKeysOnTheWay,
@@ -90,8 +88,8 @@ import { BROUGHT } from "./move-tables.ts";
 const FENCED_MS = 1700;
 const LOOK_MS = 50;
 const PAUSE_MS = 2000;
-/** SQLSTATE query_canceled, by a limit of time too. */
-const CANCELLED = "57014";
+const RUN_AGAIN = "Then run the command again.";
+const OR_UNDO = "Then run the command again, or undo the move with --undo";
 
 export type MoveServices = {
   directory: Pool;
@@ -113,8 +111,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   await wakeClients(source.db, move.tenantId);
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
   // First the subscription: it would carry the deletions over.
-  await unsubscribe(source.db, target.db, copy);
-  await unpublish(source.db, copy);
+  await endCopy(services, copy);
   await deleteTenantRows(source.db, move.tenantId, (count) => tell(`deleted ${count} rows`));
   await setMoving(source.db, move.tenantId, false);
   await deleteMove(directory, move.tenantId);
@@ -175,14 +172,19 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
       `${move.tenantId} lives in ${target.name} already.\nRun the command without --undo: it deletes what is left in ${source.name}.`,
     );
   }
-  await unsubscribe(source.db, target.db, copy);
-  await unpublish(source.db, copy);
+  await endCopy(services, copy);
   await unfence(source.db, move.tenantId);
   await setMoving(source.db, move.tenantId, false);
   await releaseEndpoints(source.db, move.tenantId);
   await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
   await forgetFence(target.db, move.tenantId);
   await deleteMove(directory, move.tenantId);
+}
+
+async function endCopy(services: MoveServices, copy: Copy): Promise<void> {
+  const { source } = services;
+  await inTurnOfItsOwn(services, RUN_AGAIN, (target) => unsubscribe(source.db, target, copy));
+  await unpublish(source.db, copy);
 }
 
 /** Who asks for an erasure from now on sees that the tenant is being moved. What was asked before counts. */
@@ -222,15 +224,12 @@ async function closeTarget({ directory, target, tell }: MoveServices, copy: Copy
 }
 
 async function copyLog(services: MoveServices, copy: Copy): Promise<void> {
-  const { directory, source, target, sourceUrl, tell } = services;
+  const { source, target, sourceUrl, tell } = services;
   for (const day of await readDays(source.db)) await ensureDay(target.db, day);
   await publish(source.db, copy);
-  await inTransaction(directory, async (lock) => {
-    await lockSubscribing(lock);
+  await inTurn(services, `${OR_UNDO}.`, async () => {
     await requireFreeWorkers(target, copy);
-    await inTransaction(target.db, (db) => subscribe(db, copy, sourceUrl)).catch((error: unknown) => {
-      throw hasCode(error, CANCELLED) ? new ConfigError(faultOfSilence(source.name, target.name)) : error;
-    });
+    await inTransaction(target.db, (db) => subscribe(db, copy, sourceUrl));
   });
   await untilCopied(services, copy);
   tell("copying what changed meanwhile");
@@ -283,7 +282,8 @@ async function switchOver(services: MoveServices, move: Move, copy: Copy): Promi
   // A transaction that read the endpoints before may still add a dispatch that is not held.
   await until(await endOfOpen(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
-  await addPending(source.db, target.db, copy);
+  const next = `${OR_UNDO}: ${move.tenantId}'s deliveries wait until then.`;
+  await inTurnOfItsOwn(services, next, (db) => addPending(source.db, db, copy));
   await untilCopied(services, copy);
   await untilReached(services, copy);
   if (await lacksEvents(target.db, move.tenantId)) throw lacking(target.name, "bodies of events that wait");

@@ -19,6 +19,7 @@ const moveOf = (tenantId: TenantId) => ({
 const OF_SERVER = new Set([
   "hasSlot",
   "isSubscribed",
+  "limitAsking",
   "lockErasures",
   "lockSubscribing",
   "readEnd",
@@ -75,6 +76,7 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   hasSlot: (db, id) => copying.hasSlot(db, copyOf(id)),
   isSubscribed: (db, id) => copying.isSubscribed(db, copyOf(id)),
   subscribe: (db, id) => copying.subscribe(db, copyOf(id), "postgres://127.0.0.1:1/none"),
+  limitAsking: (db) => copying.limitAsking(db, "transaction"),
   addPending: (db, id) => copying.addPending(db, db, copyOf(id)),
   readCopyState: (db, id) => copying.readCopyState(db, copyOf(id)),
   readEnd: (db) => copying.readEnd(db),

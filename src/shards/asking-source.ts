@@ -1,0 +1,52 @@
+/** What the target's server asks the source's itself, in the commands of a subscription. */
+import type { Db, Pool } from "../database/pool.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { ConfigError } from "../shared/config-error.ts";
+import { hasCode } from "../shared/error-code.ts";
+import { limitAsking } from "./copy-store.ts";
+import { faultOfSilence } from "./move-faults.ts";
+import { lockSubscribing, type MoveSite } from "./move-store.ts";
+
+/** SQLSTATE query_canceled, by a limit of time too. */
+const CANCELLED = "57014";
+
+type Sites = { directory: Pool; source: MoveSite; target: MoveSite };
+
+/**
+ * One move at a time: each would wait for another's lock on the server's
+ * subscriptions, and its limit would run meanwhile.
+ *
+ * @param next what to do where the target's server gets no answer.
+ * @throws ConfigError then.
+ */
+export async function inTurn(
+  { directory, source, target }: Sites,
+  next: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  await inTransaction(directory, async (lock) => {
+    await lockSubscribing(lock);
+    await work().catch((error: unknown) => {
+      throw hasCode(error, CANCELLED)
+        ? new ConfigError(faultOfSilence(source.name, target.name, next))
+        : error;
+    });
+  });
+}
+
+/** The same of commands that PostgreSQL refuses in a transaction: within a session with that limit. */
+export async function inTurnOfItsOwn(
+  sites: Sites,
+  next: string,
+  work: (target: Db) => Promise<void>,
+): Promise<void> {
+  await inTurn(sites, next, async () => {
+    const session = await sites.target.db.connect();
+    try {
+      await limitAsking(session, "session");
+      await work(session);
+    } finally {
+      session.release(true);
+    }
+  });
+}
