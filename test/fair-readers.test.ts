@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { idAt } from "../src/shared/id.ts";
-import { OTHER_OWNER } from "./support/calls.ts";
+import { OTHER_OWNER, OWNER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
+/** Of a page far back, which reads the only row of the log. */
+const FAR_BACK = "deliveries?page=200&limit=100";
 const ENDPOINT = "019a2f00-0000-7000-8000-000000000001";
 /** Of ten connections five are for tenants; of these four for reading logs, two of them for one tenant's. */
 const SHARE = 2;
@@ -17,8 +19,12 @@ before(async () => {
   const sql = (text: string, values: unknown[] = []) => service.database.pool.query(text, values);
   // Each of acme's rows waits for as long as the test has a row here.
   await sql("CREATE TABLE postern.test_held (held boolean)");
-  await sql("GRANT SELECT ON postern.test_held TO postern_tenant");
+  await sql("CREATE SEQUENCE postern.test_reads");
+  await sql(
+    "GRANT SELECT ON postern.test_held TO postern_tenant; GRANT USAGE ON postern.test_reads TO postern_tenant",
+  );
   await sql(`CREATE FUNCTION postern.test_wait(tenant text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+      IF tenant = 'acme' THEN PERFORM nextval('postern.test_reads'); END IF;
       WHILE tenant = 'acme' AND EXISTS (SELECT FROM postern.test_held) LOOP PERFORM pg_sleep(0.01); END LOOP;
       RETURN true;
     END $$`);
@@ -73,6 +79,34 @@ describe("twelve reads of one tenant's log that the database takes long for", ()
   });
 
   it("hold one connection where they ask for a page far back", async () => {
-    await othersBeside(`/api/webhooks/${ENDPOINT}/deliveries?page=200&limit=100`, 1);
+    await othersBeside(`/api/webhooks/${ENDPOINT}/${FAR_BACK}`, 1);
   });
+});
+
+it("a page far back whose client has gone by its turn is not read", async () => {
+  const page = `/api/webhooks/${ENDPOINT}/${FAR_BACK}`;
+  const countReads = async () => {
+    const { rows } = await service.database.pool.query(
+      "SELECT last_value::int AS reads FROM postern.test_reads",
+    );
+    return rows[0].reads;
+  };
+  await hold();
+  const reads = await countReads();
+  const first = service.call("GET", page);
+  await eventually(async () => (await countHeld()) === 1);
+  const authorization = `Bearer ${await service.token(OWNER)}`;
+  const leaving = new AbortController();
+  const left = Array.from({ length: 3 }, () =>
+    fetch(`${service.url}${page}`, { headers: { authorization }, signal: leaving.signal }),
+  );
+  const later = await service.call("GET", page.replace("200", "1"), { as: OTHER_OWNER });
+  assert.equal(later.status, 200);
+  leaving.abort();
+  await assert.rejects(Promise.any(left));
+  assert.equal((await service.call("GET", page, { as: OTHER_OWNER })).status, 200);
+  await release();
+  assert.equal((await first).status, 200);
+  assert.equal((await service.call("GET", page)).status, 200);
+  assert.equal((await countReads()) - reads, 2);
 });

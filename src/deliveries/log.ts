@@ -47,12 +47,18 @@ export class DeliveryLog {
   /**
    * A page of one endpoint's log, exactly, whatever it takes to skip what comes
    * before. What was not delivered may lie between any two that were: such pages
-   * take turns too.
+   * take turns too, and one whose caller has gone by its turn is not read.
    */
-  async list(tenantId: TenantId, endpointId: EndpointId | null, page: ExactPage): Promise<LogPage> {
+  async list(
+    tenantId: TenantId,
+    endpointId: EndpointId | null,
+    page: ExactPage,
+    gone?: AbortSignal,
+  ): Promise<LogPage> {
     if (endpointId === null) return { listed: [], next: null };
     const skipsUnseen = page.status === "delivered" && page.offset > 0n;
-    const read = () => this.#listKeys(tenantId, endpointId, { ...page, limit: page.limit + 1 });
+    const read = async () =>
+      gone?.aborted === true ? [] : this.#listKeys(tenantId, endpointId, { ...page, limit: page.limit + 1 });
     const keys =
       page.offset > FAR_BACK || skipsUnseen ? await this.#farBack.run(tenantId, read) : await read();
     const { rows, last } = firstPage(keys, page.limit);

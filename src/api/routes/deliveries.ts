@@ -88,7 +88,10 @@ export function deliveryRoutes(
       const { id } = request.params;
       if (!isSearch(query)) {
         const exactly = { ...page, status: query.status, times: timesOf(query) };
-        const { listed, next } = await deliveryLog.list(tenantId, parseEndpointId(id), exactly);
+        const gone = new AbortController();
+        reply.raw.once("close", () => gone.abort());
+        const endpointId = parseEndpointId(id);
+        const { listed, next } = await deliveryLog.list(tenantId, endpointId, exactly, gone.signal);
         if (next !== null) void reply.header("Link", linkBefore(request.url, next));
         return sendDeliveryList(reply, deliveryLog, { name: "deliveries", listed });
       }
