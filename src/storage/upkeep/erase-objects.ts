@@ -14,7 +14,7 @@ import type { ObjectState, StoredObject } from "../rules/stored-object.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
 import { readDatabaseClock } from "../rows/stored-object-store.ts";
 import { checkOwner } from "./ownership.ts";
-import { unlessRefused } from "./refused-one.ts";
+import { makeUnlessRefused } from "./refused-one.ts";
 import { deleteFromTrash, listTrash } from "./trash.ts";
 
 type Services = { db: Pool; bucket: Bucket };
@@ -56,10 +56,11 @@ async function eraseAll(
   tenantId: TenantId,
   { most, done }: { most: number; done: Erased },
 ): Promise<Erased> {
+  const unlessRefused = makeUnlessRefused(bucket);
   let refused = 0;
   let trouble: string | null = null;
   const erase = async (deletion: () => Promise<boolean>): Promise<boolean> => {
-    const end = await unlessRefused(bucket, deletion);
+    const end = await unlessRefused(deletion);
     if ("refusal" in end) {
       refused++;
       trouble ??= end.refusal;

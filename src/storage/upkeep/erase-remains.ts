@@ -13,7 +13,7 @@ import { byOperator } from "../library/change-artifacts.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
 import { findRowState } from "../rows/stored-object-store.ts";
 import { checkOwner } from "./ownership.ts";
-import { unlessRefused } from "./refused-one.ts";
+import { makeUnlessRefused } from "./refused-one.ts";
 import { deleteFromTrash, listTrash } from "./trash.ts";
 
 /** What was deleted for good; `reason` says why anything was left. */
@@ -48,18 +48,19 @@ async function eraseIn(
   tenantId: TenantId,
   remains: ErasedRemains,
 ): Promise<void> {
+  const unlessRefused = makeUnlessRefused(bucket);
   const prefix = `v1/t/${storageTenantId(tenantId)}/`;
   for await (const version of bucket.versions(prefix)) {
     // Asked for each: an upload may have begun meanwhile, and its row came first.
     const row = await findRowState(db, bucket.name, version.key);
     if (row !== null && (row.hold || !["expired", "purged"].includes(row.state))) continue;
-    const end = await unlessRefused(bucket, () => bucket.deleteVersion(version));
+    const end = await unlessRefused(() => bucket.deleteVersion(version));
     if ("refusal" in end) remains.reason ??= end.refusal;
     else remains.versions++;
   }
   for await (const entry of listTrash(bucket, prefix)) {
     if ((await findRowState(db, bucket.name, entry.key))?.hold === true) continue;
-    const end = await unlessRefused(bucket, () => deleteFromTrash(bucket, entry));
+    const end = await unlessRefused(() => deleteFromTrash(bucket, entry));
     if ("refusal" in end) remains.reason ??= end.refusal;
     else if (end.done) remains.trash++;
   }

@@ -198,6 +198,32 @@ describe("the trash", () => {
     assert.equal(emptied[1]?.entry.key, refused?.key);
   });
 
+  it("asks once in a second whether the store is away, however many it refuses to delete", async (test) => {
+    for (let n = 0; n < 4; n++) await moveToTrash(bucket, await put(newKey()), AT);
+    const kept = await entries();
+    let nowMs = 0;
+    test.mock.method(performance, "now", () => nowMs);
+    const refusedAtMs = [0, 999, 1000, 1999];
+    const asked: number[] = [];
+    const locking: Bucket = {
+      ...bucket,
+      deleteVersion: () => {
+        nowMs = refusedAtMs.shift() ?? assert.fail();
+        return away();
+      },
+      list: (request) => {
+        asked.push(nowMs);
+        return bucket.list(request);
+      },
+    };
+    const emptied = await Array.fromAsync(emptyTrash(locking, listTrash(bucket), { until: AT }));
+    assert.deepEqual(
+      emptied,
+      kept.map((entry) => ({ entry, refusal: "the store is away" })),
+    );
+    assert.deepEqual(asked, [0, 1000]);
+  });
+
   it("is emptied of what came up to a time, and of an entry once", async () => {
     for (const at of [AT, LATER]) await moveToTrash(bucket, await put(newKey()), at);
     const first = (await entries()).find(({ at }) => at === AT);

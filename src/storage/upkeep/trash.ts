@@ -8,7 +8,7 @@ import { StoreUnavailableError, type Bucket, type UploadAnswer } from "../bytes/
 import { parseTrashKey, TRASH_PREFIX, trashKey } from "../bytes/own-keys.ts";
 import type { HeadAnswer } from "../rules/ports.ts";
 import { insertOrphanMark } from "./reconcile-store.ts";
-import { unlessRefused } from "./refused-one.ts";
+import { makeUnlessRefused } from "./refused-one.ts";
 
 const LISTED_AT_ONCE = 500;
 
@@ -98,10 +98,11 @@ export async function* emptyTrash(
   entries: AsyncIterable<TrashEntry>,
   { until, signal }: { until: string; signal?: AbortSignal | undefined },
 ): AsyncGenerator<EmptiedEntry> {
+  const unlessRefused = makeUnlessRefused(bucket);
   for await (const entry of entries) {
     if (signal?.aborted === true) return;
     if (entry.at > until) continue;
-    const end = await unlessRefused(bucket, () => deleteFromTrash(bucket, entry));
+    const end = await unlessRefused(() => deleteFromTrash(bucket, entry));
     if ("refusal" in end) yield { entry, refusal: end.refusal };
     else if (end.done) yield { entry, refusal: null };
   }
