@@ -14,9 +14,11 @@ BEGIN
 
   -- Archives that never became available and whose run gave them up: the export is over, or begun anew.
   -- Without a row the bytes are nobody's, and comparing deletes them. The quarter of an hour is that of comparing.
-  DELETE FROM postern.stored_objects o USING postern.storage_exports e
-  WHERE o.kind = 'export' AND o.available_at IS NULL AND o.state_since < now() - interval '15 minutes'
-    AND e.id = o.delivery_id AND (e.status NOT IN ('queued', 'running') OR e.attempt > o.attempt);
+  DELETE FROM postern.stored_objects WHERE id IN (
+    SELECT o.id FROM postern.stored_objects o JOIN postern.storage_exports e ON e.id = o.delivery_id
+    WHERE o.kind = 'export' AND o.available_at IS NULL AND o.state_since < now() - interval '15 minutes'
+      AND (e.status NOT IN ('queued', 'running') OR e.attempt > o.attempt)
+    ORDER BY o.state_since LIMIT 10000 FOR UPDATE OF o SKIP LOCKED);
   GET DIAGNOSTICS deleted = ROW_COUNT;
   removed := removed + deleted;
 

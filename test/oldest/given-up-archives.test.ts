@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../given-up-archives.test.ts";
