@@ -52,12 +52,16 @@ export const basePath = z
   .regex(/^(?:\/[A-Za-z0-9._~-]+)*\/?$/, "must be empty or a path such as /postern")
   .transform(withoutSlash);
 
+// In a URL more than this is part of something, or stands for something else.
+const NAME = /^[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)*\.?$/u;
+
 // Links, and this machine's own calls, have it in a URL, and no URL can have a zone.
 export const listenHost = z
   .string()
   .refine(
-    (host) => URL.canParse(`http://${ownHost(host)}`),
-    "must be an address or a name, without brackets, port, or a zone as in fe80::1%eth0; :: is every address",
+    (host) =>
+      (z.ipv6().safeParse(host).success || NAME.test(host)) && URL.canParse(`http://${ownHost(host)}`),
+    "must be an address or a name, without brackets, port, path, or a zone as in fe80::1%eth0; :: is every address",
   );
 
 // An address, since a name would need a name server to be found.
