@@ -173,6 +173,14 @@ describe("an OpenAPI document that is refused", () => {
     );
   });
 
+  it("has two webhooks that are the same version of a type", () => {
+    const names = ["a.b", "a.b@2", "a.b@1", "c@1", "c"];
+    assert.deepEqual(faultsOf(Object.fromEntries(names.map((name) => [name, webhook({})]))), [
+      "FILE:webhooks/a.b@1: a.b@1 is version 1 of a.b, as is a.b: remove one, or give it another version",
+      "FILE:webhooks/c: c is version 1 of c, as is c@1: remove one, or give it another version",
+    ]);
+  });
+
   it("tells all that is wrong with one webhook in one line", () => {
     const [fault, ...others] = faultsOf({ b: { post: { summary: 1, description: 2, requestBody: {} } } });
     assert.deepEqual(others, []);

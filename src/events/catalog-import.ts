@@ -8,7 +8,7 @@ import { ConfigError } from "../shared/config-error.ts";
 import { catalogEntrySchema } from "./catalog-entry.ts";
 import type { LinedFile } from "./catalog-file.ts";
 import { makeDataCheckCompiler } from "./data-check.ts";
-import { parseVersionedType } from "./subscription.ts";
+import { parseVersionedType, versionedType } from "./subscription.ts";
 import { bundleSchema, resolveReference } from "./schema-references.ts";
 import { messageOf } from "../shared/message-of.ts";
 
@@ -41,10 +41,20 @@ export function importWebhooks({ value, placeOf }: LinedFile): Imported {
   if (!document.success) throw new ConfigError(`${placeOf([])}: the document has no webhooks`);
   const faults: string[] = [];
   const imported: Imported = { entries: [], notes: [] };
+  const names = new Map<string, string>();
   for (const [name, item] of Object.entries(document.data.webhooks)) {
     const place = placeOf(["webhooks", name]);
     try {
       const { entry, hasExample } = readWebhook(name, item, value);
+      const { type, version = 1 } = entry;
+      const other = names.get(versionedType(type, version));
+      if (other !== undefined) {
+        faults.push(
+          `${place}: ${name} is version ${version} of ${type}, as is ${other}: remove one, or give it another version`,
+        );
+        continue;
+      }
+      names.set(versionedType(type, version), name);
       imported.entries.push(entry);
       if (!hasExample) imported.notes.push(`${place}: ${name} has no example: write its payloadShape`);
     } catch (error) {
