@@ -169,7 +169,11 @@ describe("postern storage", () => {
     const hold = ["hold", "--tenant", "acme", "--object", item.id];
     assert.match((await run(...hold)).output, /is held$/m);
     const held = await run("erase", "--tenant", "acme", "--all", "--yes");
-    assert.deepEqual([held.code, /left {4}.* it is held/.test(held.output)], [1, true]);
+    assert.equal(held.code, 1);
+    assert.match(
+      held.printed,
+      /^left {4}.* it is held: .*\nBeside them 0 versions and marks of deletion, and 0 objects of the trash, were deleted\.\n0 erased: no link is given to them any more\..*\n1 left\.\n$/,
+    );
     assert.match((await run(...hold, "--end")).output, /is held no longer/);
     assert.equal((await run("hold", "--tenant", "globex", "--object", item.id)).code, 1);
     const { url } = await storage.link(item);

@@ -4,11 +4,13 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { after, before, describe, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
-import { loadMigrations, migrateDatabase, openDatabase, withDatabases } from "./databases.ts";
+import { makeSecrets, readConfig } from "../config.ts";
+import { checkKeys, loadMigrations, migrateDatabase, openDatabase, withDatabases } from "./databases.ts";
 
 const LONG_MS = 60_000;
 
@@ -59,6 +61,19 @@ describe("the database of a command", () => {
     assert.deepEqual(applied, []);
     assert.ok(proxy.listening, "it was waited for");
     proxy.close();
+  });
+
+  it("has no connection of a start left behind its questions", { timeout: 15_000 }, async () => {
+    const config = readConfig({ ...makeSecrets(), DATABASE_URL: database.url });
+    await migrateDatabase(database.url, makeLog("silent"), 0);
+    await checkKeys(config, database.url);
+    // One that is left ends by itself after twice the time of this test.
+    await eventually(async () => {
+      const { rows } = await database.pool.query(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('postern migrate', 'postern start')",
+      );
+      return rows.length === 0;
+    });
   });
 
   it("is not waited for where it says no, or where no time is given", async () => {

@@ -60,4 +60,18 @@ describe("an extra worker", () => {
     assert.deepEqual(started, { level: 30, pid });
     assert.deepEqual(ended, { level: 50, pid, code: 0, signal: null });
   });
+
+  it("that has ended is not started again once the process stops", async (test) => {
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const { log, lines } = makeKeptLog();
+    process.execPath = "/bin/true";
+    const workers = startExtraWorkers(1, { env: {}, databaseUrl: "postgres://unused", log });
+    try {
+      await eventually(async () => lines.length >= 2);
+    } finally {
+      await workers.stop();
+    }
+    test.mock.timers.tick(1000);
+    assert.equal(lines.length, 2);
+  });
 });

@@ -30,7 +30,7 @@ async function add(count: number, key: Buffer): Promise<void> {
   }
 }
 
-async function keys(word: "rotate" | "status", ...options: string[]) {
+async function keys(word: "rotate" | "status" | "forget", ...options: string[]) {
   const { code, printed, errors } = await runHere(["keys", word, ...options], {
     ...makeSecrets(),
     DATABASE_URL: database.url,
@@ -152,5 +152,24 @@ describe("postern keys rotate", () => {
     const { code, lines } = await keys("rotate");
     assert.deepEqual([code, lines.filter((line) => line.startsWith("failed")).length], [1, 1]);
     assert.ok(!lines.some((line) => line.startsWith("Some secrets are still under other keys")));
+  });
+});
+
+describe("postern keys forget", () => {
+  const [id] = makeSecretBox([lost]).keyIds;
+  it("names each endpoint that is cut off, and until when", async () => {
+    await add(2, lost);
+    const { rows } = await database.pool.query<{ id: string }>("SELECT id FROM postern.endpoints");
+    await add(1, first);
+    const { code, printed } = await keys("forget", id);
+    const [last, ...named] = printed.trimEnd().split("\n").toReversed();
+    assert.deepEqual(
+      [code, last],
+      [
+        0,
+        "2 endpoints get no requests until their secret is rotated and their masked headers are given again, or the key is found and added behind a comma.",
+      ],
+    );
+    assert.deepEqual(named.toSorted(), rows.map((row) => `acme  ${row.id}`).toSorted());
   });
 });

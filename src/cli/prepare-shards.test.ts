@@ -32,6 +32,9 @@ it("a shard that is away is told once, also while it is looked for, and once it 
   test.after(() => prepared.stop());
   assert.equal(prepared.url, of("eu1").url);
   assert.deepEqual([...prepared.absent.keys()], ["eu2"]);
+  const functions = "SELECT count(*)::int AS there FROM postern.schema_functions";
+  const { rows: before } = await of("eu2").pool.query(functions);
+  await of("eu2").pool.query("DELETE FROM postern.schema_functions");
   const server = createServer((client) => {
     const database = connect(Number(databasePort), "127.0.0.1");
     pipeline(client, database, client, () => undefined);
@@ -41,4 +44,6 @@ it("a shard that is away is told once, also while it is looked for, and once it 
   await prepared.absent.get("eu2");
   await eventually(async () => toldOf().length === 3);
   assert.deepEqual(toldOf(), [away, away, { level: 30, shard: "eu2" }]);
+  // It may have been away as the others were upgraded.
+  assert.deepEqual((await of("eu2").pool.query(functions)).rows, before);
 });

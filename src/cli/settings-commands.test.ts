@@ -138,7 +138,12 @@ async function answer(text: string, isOver = false): Promise<void> {
   Object.defineProperty(process, "stdin", { configurable: true, value });
   value.write(text);
   if (isOver) value.end();
-  await captured(() => confirm("Erase all?"));
+  try {
+    await captured(() => confirm("Erase all?"));
+  } finally {
+    // A command that still reads a terminal never ends.
+    assert.ok(value.isPaused());
+  }
 }
 
 describe("what cannot be undone", () => {

@@ -33,7 +33,7 @@ export const reconcile = defineCommand({
       const acknowledged = digest === undefined ? {} : { acknowledged: digest };
       const summary = await runOnce({ isDryRun, ...acknowledged, onPage });
       if (args.json === true) console.log(JSON.stringify({ dry_run: isDryRun, ...summary }, null, 2));
-      else tell(summary, isDryRun);
+      else for (const line of describePass(summary, isDryRun)) console.log(line);
       if (summary.end !== "complete") process.exitCode = 1;
     }),
 });
@@ -56,33 +56,36 @@ function showPage({ input, result }: JudgedPage, tellKey: (line: string) => void
   }
 }
 
-function tell(summary: PassSummary, isDryRun: boolean): void {
+/** For people, line by line. */
+export function describePass(summary: PassSummary, isDryRun: boolean): string[] {
   const { end, reason, keys, decisions, destruction, undeleted, relinked, finished, refusal } = summary;
   const kinds = Object.entries(decisions).map(([decision, count]) => `${decision} ${count}`);
+  const lines: string[] = [];
   // A pass that stopped before its first page knows nothing.
   if (keys > 0 || end === "complete")
-    console.log(`${keys} keys: ${kinds.length === 0 ? "rows and objects agree" : kinds.join(", ")}`);
-  if (relinked > 0) console.log(`${relinked} artifacts have their bytes again, which lay under other keys`);
-  if (finished > 0) console.log(`${finished} uploads finished that a process which died had left`);
-  if (undeleted > 0) console.log(`${undeleted} objects could not be deleted; the next pass tries again`);
+    lines.push(`${keys} keys: ${kinds.length === 0 ? "rows and objects agree" : kinds.join(", ")}`);
+  if (relinked > 0) lines.push(`${relinked} artifacts have their bytes again, which lay under other keys`);
+  if (finished > 0) lines.push(`${finished} uploads finished that a process which died had left`);
+  if (undeleted > 0) lines.push(`${undeleted} objects could not be deleted; the next pass tries again`);
   if (refusal !== null)
-    console.log(
+    lines.push(
       `An upload is whole and waits; the next pass tries again. Why it could not be made available: ${refusal}`,
     );
   if (isDryRun) {
-    console.log("nothing was changed");
-    if (reason !== null) console.log(`A pass would stop: ${reason}`);
-    console.log(
+    lines.push("nothing was changed");
+    if (reason !== null) lines.push(`A pass would stop: ${reason}`);
+    lines.push(
       `${destruction.number} results destroy something. To do exactly this: --acknowledge ${destruction.digest}`,
     );
   }
   if (end === "halted") {
-    console.log(
+    lines.push(
       `Stopped: ${reason}. To go on, run --dry-run, and then --acknowledge with the digest that it prints.`,
     );
   }
   if (end === "unapproved") {
-    console.log("Stopped: what would be destroyed is not what that dry run showed. Run --dry-run again.");
+    lines.push("Stopped: what would be destroyed is not what that dry run showed. Run --dry-run again.");
   }
-  if (end === "refused") console.log(`Stopped: ${reason}`);
+  if (end === "refused") lines.push(`Stopped: ${reason}`);
+  return lines;
 }
