@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createListener } from "../src/database/listener.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { startTcpProxy } from "./support/tcp-proxy.ts";
 
 let database: TestDatabase;
 
@@ -19,6 +20,21 @@ describe("a listener", () => {
     await database.pool.query(`SELECT pg_notify('a channel', 'hello')`);
     assert.equal(await heard.promise, "hello");
     await listener.close();
+  });
+
+  it("finds within 5 seconds that its server has gone silent", async (test) => {
+    const url = new URL(database.url);
+    const proxy = await startTcpProxy(Number(url.port));
+    test.after(() => proxy.close());
+    url.port = String(proxy.port);
+    const options = { url: url.href, role: "postern_worker", channel: "a channel" } as const;
+    const listener = await createListener(options, () => undefined);
+    proxy.pause();
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const confirmed = listener.confirm();
+    test.mock.timers.tick(5000);
+    test.mock.timers.reset();
+    await assert.rejects(confirmed, { message: "Query read timeout" });
   });
 
   it("does not listen where it may not assume the role", async () => {

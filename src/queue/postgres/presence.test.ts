@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { holdWaits, releaseWaits } from "../../../test/support/held-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { sessions } from "../../../test/support/sessions.ts";
+import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
 import { makeLog } from "../../telemetry/log.ts";
 import { LEASE_MS } from "../queue.ts";
 import { makeLeaseIds } from "./lease-ids.ts";
@@ -123,6 +125,36 @@ it("gives up a session that does not confirm it, and tells when the pool doesn't
     "this worker's session is lost; it starts no attempt until it has a new one: not now",
     "this worker's presence could not be confirmed: not now",
   ]);
+});
+
+it("gives up a session that has gone silent, and shows over the pool that it lives", async (test) => {
+  const url = new URL(database.url);
+  const proxy = await startTcpProxy(Number(url.port));
+  test.after(() => proxy.close());
+  url.port = String(proxy.port);
+  const presence = presenceOn(url.href);
+  const waits = holdWaits();
+  presence.start();
+  await eventually(async () => presence.isConfirmed() && waits.length === 1);
+  proxy.pause();
+  await database.pool.query("UPDATE postern.workers SET seen_at = now() - interval '1 h'");
+  test.mock.timers.enable({ apis: ["setTimeout"] });
+  waits[0]?.end();
+  await setImmediate();
+  test.mock.timers.tick(5000);
+  test.mock.timers.reset();
+  await eventually(async () => {
+    const { rows } = await database.pool.query(
+      "SELECT FROM postern.workers WHERE seen_at > now() - interval '1 min'",
+    );
+    return rows.length === 1;
+  });
+  assert.equal(presence.isConfirmed(), false);
+  await presence.stop();
+  assert.deepEqual(warned, [
+    "this worker's session is lost; it starts no attempt until it has a new one: Query read timeout",
+  ]);
+  await database.pool.query("DELETE FROM postern.workers");
 });
 
 it("without a session it still shows that it lives, and is not confirmed", async () => {
