@@ -36,6 +36,7 @@ const catalog = await catalogOf([
 let database: TestDatabase;
 let metrics: Metrics;
 let logged: Record<string, unknown>[];
+let traced: unknown[];
 before(async () => {
   database = await createTestDatabase();
 });
@@ -45,6 +46,7 @@ beforeEach(async () => {
   );
   metrics = makeMetrics();
   logged = [];
+  traced = [];
 });
 after(() => database.drop());
 
@@ -57,7 +59,12 @@ function open(operator: string | null = null): Outbox {
     catalog: { current: () => catalog },
     log: pino({ base: null }, { write: (line) => logged.push(JSON.parse(line)) }),
     metrics,
-    tracing: null,
+    tracing: {
+      continues: () => undefined,
+      accepted: (event) => void traced.push(event),
+      attempt: () => assert.fail("a relay attempts nothing"),
+      close: async () => undefined,
+    },
     clock,
     operatorTenant: operator === null ? null : tenant(operator),
   });
@@ -89,12 +96,12 @@ async function counted(metric: "eventsRejected" | "ownEvents" | "eventsAccepted"
 }
 
 describe("an event in the outbox", () => {
-  it("is accepted for its tenant, and counted", async () => {
+  it("is accepted for its tenant, counted and traced", async () => {
     const id = await leave({ type: "order.sent", data: { a: 1 } });
     assert.equal(await open().relay(), "all");
     assert.deepEqual(await accepted(), [{ id, tenant: "acme", type: "order.sent", data: { a: 1 } }]);
     assert.deepEqual([await counted("eventsAccepted"), await counted("ownEvents")], [[[1]], []]);
-    assert.deepEqual(logged, []);
+    assert.deepEqual([logged, traced], [[], [{ eventId: id, eventType: "order.sent", tenantId: acme }]]);
   });
 
   it("goes to endpoints of each of its versions", async () => {

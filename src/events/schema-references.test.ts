@@ -119,6 +119,17 @@ describe("a bundled schema", () => {
     });
   });
 
+  it("keeps two of the same name apart, also where one refers to the other", () => {
+    const document = {
+      a: { Line: { properties: { of: ref("#/b/Line") } } },
+      b: { Line: { type: "integer" } },
+    };
+    assert.deepEqual(bundleSchema(document, { items: ref("#/a/Line") }), {
+      items: ref("#/$defs/Line"),
+      $defs: { Line: { properties: { of: ref("#/$defs/Line_2") } }, Line_2: { type: "integer" } },
+    });
+  });
+
   it("keeps what looks like a reference and is data, and members that are named as keywords", () => {
     const data = {
       const: ref("#/a"),

@@ -224,6 +224,21 @@ describe("storing events", () => {
     );
   });
 
+  it("puts no more than 256 KiB of requests into the message that they share", async () => {
+    const sizes: number[] = [];
+    const durable = makeStoring({
+      stream: { store: async (message) => void sizes.push(message.byteLength) },
+      findKnownKeys: async () => new Map(),
+      metrics: makeMetrics(),
+    });
+    const text = "a".repeat(100_000);
+    await Promise.all(Array.from({ length: 8 }, (_, n) => durable(given("acme", `key ${n}`, { text }))));
+    assert.deepEqual(
+      sizes.map((size) => Math.floor(size / 100_000)),
+      [2, 2, 2, 2],
+    );
+  });
+
   it("refuses for now only what the stream did not take, where a message was divided", async (test) => {
     let nowMs = 1000;
     test.mock.method(performance, "now", () => nowMs);

@@ -35,7 +35,7 @@ describe("a receiver that answers", () => {
       }),
     });
     const sender = senderFor(test, receiver.caPem);
-    const outcome = await post(sender, `${receiver.url}?q=1#part`, '{"a":"ä"}');
+    const outcome = await post(sender, `${receiver.url}/In?q=A%2f1#part`, '{"a":"ä"}');
     equal(outcome.kind, "answered");
     if (outcome.kind !== "answered") return;
     equal(outcome.status, 202);
@@ -45,7 +45,7 @@ describe("a receiver that answers", () => {
     ok(Number.isInteger(outcome.latencyMs) && outcome.latencyMs >= 0);
     const [request] = receiver.requests;
     equal(request?.method, "POST");
-    equal(request?.path, "/hook?q=1");
+    equal(request?.path, "/hook/In?q=A%2f1");
     equal(request?.body.toString(), '{"a":"ä"}');
     equal(request?.headers["content-length"], "10");
     equal(request?.serverName, undefined);

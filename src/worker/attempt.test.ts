@@ -10,7 +10,7 @@ import type { LeasedDispatch } from "../queue/queue.ts";
 import { newEndpointId } from "../shared/id.ts";
 import { VERSION } from "../shared/version.ts";
 import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
-import { makeAttempt } from "./attempt.ts";
+import { endpointDeleted, eventGone, makeAttempt } from "./attempt.ts";
 
 const KEPT = { requestBody: true, responseBody: null, days: 7 };
 const ANSWERED: SendOutcome = { kind: "answered", status: 200, headers: {}, body: "ok", latencyMs: 7 };
@@ -149,5 +149,26 @@ describe("an attempt", () => {
       const { completed } = await attempt(leasedDispatch(made));
       assert.deepEqual([completed.exhausted, completed.nextDelayMs !== null], [exhausted, isFollowed]);
     }
+  });
+});
+
+describe("an attempt without a request", () => {
+  it("has failed with nothing sent, and nothing of an answer", () => {
+    const dispatch = leasedDispatch({ attempt: 3 });
+    const nothing = {
+      dispatch,
+      sentAt: null,
+      requestHeaders: {},
+      status: "failed",
+      responseStatus: null,
+      responseHeaders: null,
+      responseBody: null,
+      latencyMs: 0,
+      nextDelayMs: null,
+      exhausted: false,
+      toKeep: null,
+    };
+    assert.deepEqual(endpointDeleted(dispatch), { ...nothing, error: "endpoint_deleted" });
+    assert.deepEqual(eventGone(dispatch), { ...nothing, error: null });
   });
 });

@@ -106,8 +106,14 @@ describe("a page of the library", () => {
         ["expired", false, ends[2]],
       ],
     );
-    const [held] = page([row("held", { deadline: NOW, hold: true })]).output.items;
-    assert.deepEqual([held?.status, held?.expires_at], ["ready", null]);
+    for (const [state, ...told] of [
+      ["available", "ready", true],
+      ["missing", "unavailable", false],
+      ["expired", "expired", false],
+    ] as const) {
+      const [held] = page([row("held", { state, deadline: NOW, hold: true })]).output.items;
+      assert.deepEqual([held?.status, held?.downloadable, held?.expires_at], [...told, null]);
+    }
   });
 
   it("is none where one row is another tenant's", () => {

@@ -310,6 +310,20 @@ describe("a mark that changes while it is read", () => {
     await assert.rejects(takeOver({ ...services, bucket: second }), /at the same moment: try again/);
   });
 
+  it("is another installation's that came first, so the bucket is not ours", async () => {
+    const installation = randomUUID();
+    const late = {
+      ...bucket,
+      put: async (upload: Parameters<Bucket["put"]>[0]) => {
+        await putMark(1, { installation, generation: 1 });
+        return bucket.put(upload);
+      },
+    };
+    const trouble = await checkOwner({ ...services, bucket: late });
+    assert.ok(trouble?.includes(`owner mark of another installation, ${installation}`), trouble ?? "ours");
+    assert.partialDeepStrictEqual(await known(), { isMarked: false, trouble });
+  });
+
   it("is the last of them, however many pages they come in", async () => {
     assert.equal(await checkOwner(services), null);
     const installation = (await known())?.installationId;
