@@ -127,7 +127,7 @@ const countRetry = () =>
 const WAITING = "waiting for attempts in flight: the tenant's deliveries wait from now on";
 const SWITCHING = "switching: its publishing waits too";
 const requireLifted = async () =>
-  assert.deepEqual(await readMarks(eu1.pool, acme), { moving: true, fenced: false });
+  assert.deepEqual(await readMarks(eu1.pool, acme), { version: 1, moving: true, fenced: false });
 
 describe("a move", () => {
   it("gives itself up where others have the workers of the target's server, since then none would end", async () => {
@@ -357,7 +357,7 @@ describe("a move", () => {
       await fence.end();
       await moving;
       assert.deepEqual((await readHomes(eu2.pool, [acme])).get(acme), { shard: "eu2", version: 2 });
-      assert.deepEqual(await readMarks(eu2.pool, acme), { moving: false, fenced: false });
+      assert.deepEqual(await readMarks(eu2.pool, acme), { version: 2, moving: false, fenced: false });
       const { rows } = await eu2.pool.query(`SELECT
         (SELECT count(*)::int FROM postern.dispatches WHERE held) AS dispatches,
         (SELECT count(*)::int FROM postern.header_sets) AS sets,

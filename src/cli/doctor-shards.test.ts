@@ -73,7 +73,7 @@ describe("tenants that a shard has", () => {
   it("are no finding where the directory has them there, and where a move has fenced them", async () => {
     assert.deepEqual(
       await placesToldAfter(
-        "INSERT INTO postern.shard_directory VALUES ('acme', 'eu2', 2), ('globex', 'eu1', 1), ('hooli', 'eu2', 2), ('initech', 'eu2', 1)",
+        "INSERT INTO postern.shard_directory VALUES ('acme', 'eu2', 2), ('globex', 'eu1', 1), ('hooli', 'eu1', 1), ('initech', 'eu2', 1)",
         "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ('acme', 2, false), ('globex', 1, true), ('hooli', 3, true)",
       ),
       [null, null],
@@ -101,6 +101,43 @@ describe("tenants that a shard has", () => {
       "INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ('acme', 'eu1', 'eu2')";
     assert.deepEqual(await placesToldAfter(`${directory}; ${moving}`, shard), [null, null]);
   });
+
+  for (const [what, home, marks, told] of [
+    [
+      "as gone, where the directory is older than their move away",
+      "'eu2', 1",
+      "2, true, false",
+      "fail: acme by the directory, and by its own rows they have moved on: the directory was restored from a backup older than that",
+    ],
+    [
+      "as gone too, where they had been moved here before",
+      "'eu2', 2",
+      "3, true, false",
+      "fail: acme by the directory, and by its own rows they have moved on: the directory was restored from a backup older than that",
+    ],
+    [
+      "as held, where the shard was restored to a moment within a move that was undone",
+      "'eu2', 1",
+      "1, false, true",
+      "fail: acme whose deliveries wait for a move that is over: it was restored from a backup made within that",
+    ],
+    [
+      "as rows that nobody asks for, where the shard was restored to a moment within a move that was undone",
+      "'eu1', 1",
+      "2, true, true",
+      "warn: acme by rows of a move that is over, which nobody asks for: it was restored from a backup made within that",
+    ],
+  ] as const) {
+    it(`are found ${what}`, async () => {
+      const directory = `INSERT INTO postern.shard_directory VALUES ('acme', ${home})`;
+      const shard = `INSERT INTO postern.shard_tenants (tenant_id, version, fenced, moving) VALUES ('acme', ${marks})`;
+      assert.deepEqual(await placesToldAfter(directory, shard), [null, told]);
+      const [source, target] = home.startsWith("'eu2'") ? ["eu2", "eu1"] : ["eu1", "eu2"];
+      const moving = `INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ('acme', '${source}', '${target}')`;
+      assert.deepEqual(await placesToldAfter(`${directory}; ${moving}`, shard), [null, null]);
+      await databases[0]?.pool.query("DELETE FROM postern.tenant_moves");
+    });
+  }
 
   it("are found all, however many", async () => {
     const directory = `INSERT INTO postern.shard_directory ${many("'t' || n, 'eu2', 2")}`;

@@ -1,11 +1,13 @@
 /** Each shard as the only database is looked at, and whether they belong together. */
 import type { Config } from "../config.ts";
-import type { Db, Pool } from "../database/pool.ts";
+import type { Pool } from "../database/pool.ts";
 import { judgeShards } from "../shards/join.ts";
 import { readLeftCopies, readServerFacts } from "../shards/copy-store.ts";
 import { readHandovers } from "../shards/join-store.ts";
 import { readMoves } from "../shards/directory-store.ts";
-import { findAbsent, findMisplaced } from "../shards/misplaced.ts";
+import { findAbsent, findLeft, findMisplaced, type Left } from "../shards/misplaced.ts";
+import type { MoveSite } from "../shards/move-store.ts";
+import { faultOfRestore } from "../shards/restored-move.ts";
 import { faultsOfSource, faultsOfTarget } from "../shards/move-faults.ts";
 import { withOwnBucket } from "../shards/own-bucket.ts";
 import type { Shard } from "../shards/shard-list.ts";
@@ -43,7 +45,7 @@ async function checkTogether(
 ): Promise<Finding[]> {
   const states = await Promise.all([
     ...databases.map(({ name, db }) => checkState(name, db)),
-    ...databases.filter(({ name }) => name === shards[0]?.name).map(({ db }) => checkMoving(db)),
+    checkMoving(databases, shards[0]?.name),
   ]);
   const check = "shards";
   if (!isWhole) {
@@ -62,8 +64,9 @@ async function checkTogether(
   return [...states.flat(), ...faults.map((words) => findingOf(check, "fail", { words }))];
 }
 
-const LATER_BACKUP =
-  "stop Postern, and restore a later backup of that database (docs/scaling.md, When a shard is down)";
+function laterBackupOf(shard: string): string {
+  return `stop Postern, and restore a later backup of ${shard} (docs/scaling.md, When a shard is down)`;
+}
 
 /** Rows of such a tenant are hidden, or it is refused. */
 async function checkPlaces(databases: readonly { name: string; db: Pool }[]): Promise<Finding[]> {
@@ -80,7 +83,7 @@ async function checkPlaces(databases: readonly { name: string; db: Pool }[]): Pr
         check,
         status: "fail",
         detail: `${one.tenantId}${othersOf(misplaced)} by its own rows, and by the directory ${home}${one.home === shard.name ? ", since another move" : ""}: a database was restored from a backup older than a move, or than the tenant`,
-        fix: LATER_BACKUP,
+        fix: laterBackupOf(one.isDirectoryOlder ? first.name : shard.name),
       });
     }
     const absent = await findAbsent(first.db, shard);
@@ -90,11 +93,43 @@ async function checkPlaces(databases: readonly { name: string; db: Pool }[]): Pr
         check,
         status: "fail",
         detail: `${lacking}${othersOf(absent)} by the directory, since a move whose end it does not know: it was restored from a backup older than that`,
-        fix: LATER_BACKUP,
+        fix: laterBackupOf(shard.name),
       });
     }
+    findings.push(...describeLeft(check, await findLeft(first.db, shard), first.name));
   }
   return findings;
+}
+
+const LEFT: Record<Left["what"], { status: "fail" | "warn"; detail: string }> = {
+  gone: {
+    status: "fail",
+    detail:
+      "by the directory, and by its own rows they have moved on: the directory was restored from a backup older than that",
+  },
+  held: {
+    status: "fail",
+    detail: "whose deliveries wait for a move that is over: it was restored from a backup made within that",
+  },
+  rest: {
+    status: "warn",
+    detail:
+      "by rows of a move that is over, which nobody asks for: it was restored from a backup made within that",
+  },
+};
+
+function describeLeft(check: string, left: readonly Left[], first: string): Finding[] {
+  return (["gone", "held", "rest"] as const).flatMap((what) => {
+    const such = left.filter((one) => one.what === what);
+    const [one] = such;
+    if (one === undefined) return [];
+    const { status, detail } = LEFT[what];
+    const fix =
+      what === "gone"
+        ? laterBackupOf(first)
+        : `run \`postern tenants move ${one.tenantId} --undo\`, and then this again`;
+    return [{ check, status, detail: `${one.tenantId}${othersOf(such)} ${detail}`, fix }];
+  });
 }
 
 function othersOf({ length }: readonly unknown[]): string {
@@ -139,12 +174,37 @@ async function checkMoves(name: string, db: Pool): Promise<Finding[]> {
 }
 
 /** Also a move of which a restore has brought back this alone: the tenant's deliveries may wait for it. */
-async function checkMoving(directory: Db): Promise<Finding[]> {
-  const moves = await readMoves(directory);
-  return moves.map(({ tenantId, source, target }) => ({
+async function checkMoving(databases: readonly MoveSite[], first: string | undefined): Promise<Finding[]> {
+  const directory = databases.find(({ name }) => name === first);
+  if (directory === undefined) return [];
+  const findings: Finding[] = [];
+  for (const move of await readMoves(directory.db)) {
+    const fault = await faultOfMove(databases, directory, move);
+    findings.push(fault === null ? underWay(move) : findingOf("moves", "fail", fault));
+  }
+  return findings;
+}
+
+type MoveRow = Awaited<ReturnType<typeof readMoves>>[number];
+
+/** Null too where one of its shards is away, or it has ended meanwhile. */
+async function faultOfMove(
+  databases: readonly MoveSite[],
+  directory: MoveSite,
+  { tenantId, ...named }: MoveRow,
+): Promise<string | null> {
+  const [source, target] = [named.source, named.target].map((shard) =>
+    databases.find(({ name }) => name === shard),
+  );
+  if (source === undefined || target === undefined) return null;
+  return faultOfRestore({ directory, source, target }, tenantId);
+}
+
+function underWay({ tenantId, source, target }: MoveRow): Finding {
+  return {
     check: "moves",
     status: "warn",
     detail: `${tenantId} is being moved from ${source} to ${target}, or was left half-way`,
     fix: `where no command is at work, run \`postern tenants move ${tenantId}\` again, or with --undo`,
-  }));
+  };
 }

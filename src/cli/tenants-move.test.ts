@@ -20,6 +20,7 @@ beforeEach(async () => {
     `TRUNCATE postern.shard_directory, postern.tenant_moves;
       INSERT INTO postern.shard_directory (tenant_id, shard) VALUES ('acme', 'eu1')`,
   );
+  await of("eu2").pool.query("TRUNCATE postern.shard_tenants");
 });
 
 /** As the command leaves it that was killed before its switch, or behind it. */
@@ -28,7 +29,9 @@ async function begun({ isSwitched }: { isSwitched: boolean }): Promise<void> {
     "INSERT INTO postern.tenant_moves (tenant_id, source, target, switched) VALUES ('acme', 'eu1', 'eu2', $1)",
     [isSwitched],
   );
-  if (isSwitched) await of("eu1").pool.query("UPDATE postern.shard_directory SET shard = 'eu2'");
+  if (!isSwitched) return;
+  await of("eu1").pool.query("UPDATE postern.shard_directory SET shard = 'eu2', version = 2");
+  await of("eu2").pool.query("INSERT INTO postern.shard_tenants (tenant_id, version) VALUES ('acme', 2)");
 }
 
 function settings(): Environment {

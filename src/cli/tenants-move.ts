@@ -5,7 +5,7 @@ import { isAway, isPassing } from "../database/passing-errors.ts";
 import { createPool, type Db, type Pool } from "../database/pool.ts";
 import { foldCounts } from "../deliveries/stats-store.ts";
 import { readServerFacts } from "../shards/copy-store.ts";
-import { readHomes } from "../shards/directory-store.ts";
+import { readHomes, type Home } from "../shards/directory-store.ts";
 import { readMark } from "../shards/join-store.ts";
 import { judgeShards } from "../shards/join.ts";
 import { faultOfStored, faultsOfSource, faultsOfTarget, limitOfSource } from "../shards/move-faults.ts";
@@ -15,7 +15,6 @@ import {
   findTablesWithRows,
   insertMove,
   measureRows,
-  readMarks,
   tryLockMove,
   wasErasedSince,
   type Move,
@@ -23,6 +22,7 @@ import {
 } from "../shards/move-store.ts";
 import { BROUGHT } from "../shards/move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
+import { endRestored, requireHome, requireUnrestored } from "../shards/restored-move.ts";
 import { tlsParameterFault } from "../database/tls-parameters.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { describeCause } from "./mistakes.ts";
@@ -85,8 +85,10 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
     );
   }
   const move = await findMove(directory, tenantId);
-  if (move === null && asked.isUndo)
-    throw new ConfigError(`${tenantId} is not being moved.\nIt lives in ${home.shard}.`);
+  if (move === null && asked.isUndo) {
+    await endMoveThatIsOver(shards, tenantId, home);
+    return;
+  }
   const to = asked.to ?? move?.target;
   if (to === undefined)
     throw new ConfigError("--to is missing.\nName the shard that the tenant is to live in.");
@@ -117,6 +119,26 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
   ).finally(() => progress.end());
 }
 
+/** As a restore may have brought one back. */
+async function endMoveThatIsOver(shards: readonly Place[], tenantId: TenantId, home: Home): Promise<void> {
+  const progress = makeProgress(false);
+  const within = <T>(place: Place, work: (site: MoveServices["source"]) => Promise<T>): Promise<T> =>
+    withPool(place, (db) => work({ name: place.name, db }));
+  const asked = { tenantId, home };
+  await within(shardOf(shards, home.shard), (site) => requireHome(site, asked));
+  const ended: string[] = [];
+  for (const place of shards) {
+    const isEnded = await within(place, (site) => endRestored(site, asked, (text) => progress.show(text)));
+    if (isEnded) ended.push(place.name);
+  }
+  progress.end();
+  if (ended.length === 0)
+    throw new ConfigError(`${tenantId} is not being moved.\nIt lives in ${home.shard}.`);
+  console.log(
+    `${tenantId} lives in ${home.shard}, and nothing is left of a move in ${ended.join(", ")}, which a restore had brought back.`,
+  );
+}
+
 /** These are no settings of the service, which are checked at its start. */
 function requireTls(name: string, url: string): void {
   const fault = tlsParameterFault(url);
@@ -130,7 +152,7 @@ async function act(
   const { directory, source, target } = services;
   const { tenantId } = asked;
   await requireShards(services);
-  if (move?.switched !== true) await requireNotThere(services, tenantId, names);
+  await requireUnrestored({ ...services, directory: { name: names[0] ?? "", db: directory } }, asked, move);
   if (asked.isUndo && move !== null) {
     if (move.switched) {
       throw new ConfigError(
@@ -231,23 +253,6 @@ async function requireShards({ directory, source, target }: MoveServices): Promi
       );
     }
   }
-}
-
-/**
- * A move fences its target before it copies, and lifts that once it has switched. So a target that is open has
- * the tenant itself: the directory was restored from a backup that was made before, and to go on, or to undo,
- * would delete the only rows.
- */
-async function requireNotThere(
-  { target }: MoveServices,
-  tenantId: TenantId,
-  [first]: readonly string[],
-): Promise<void> {
-  const marks = await readMarks(target.db, tenantId);
-  if (marks === null || marks.fenced) return;
-  throw new ConfigError(
-    `${tenantId} lives in ${target.name} by its own rows, of which the directory does not know: a database was restored from a backup older than a move.\nStop Postern, and restore a later backup of ${first} (docs/scaling.md, When a shard is down).`,
-  );
 }
 
 /** Before anything is copied. Answers the source's facts. */

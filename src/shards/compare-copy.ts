@@ -32,7 +32,7 @@ export async function compareLog(
   }
 }
 
-async function readKeptByBoth({ source, target }: Sites): Promise<KeptSince> {
+export async function readKeptByBoth({ source, target }: Sites): Promise<KeptSince> {
   const [one, other] = await Promise.all([readKeptSince(source.db), readKeptSince(target.db)]);
   return {
     events: later(one.events, other.events),

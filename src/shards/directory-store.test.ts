@@ -68,7 +68,9 @@ it("finds no tenant misplaced whose move switches while it looks", async () => {
   const { pool } = database;
   await pool.query("INSERT INTO postern.shard_tenants (tenant_id, version) VALUES ('umbrella', 7)");
   const shard = { name: "eu1", db: pool };
-  assert.deepEqual(await findMisplaced(pool, shard), [{ tenantId: "umbrella", shard: "eu1", home: null }]);
+  assert.deepEqual(await findMisplaced(pool, shard), [
+    { tenantId: "umbrella", shard: "eu1", home: null, isDirectoryOlder: true },
+  ]);
   const switching: Db = {
     query: async (text, values) => {
       await pool.query("UPDATE postern.shard_tenants SET fenced = true WHERE tenant_id = 'umbrella'");

@@ -61,6 +61,18 @@ export async function readResidents(
   return rows;
 }
 
+export type KnownMarks = { tenantId: TenantId; version: number; moving: boolean; fenced: boolean };
+
+/** In the shard itself: the marks that moves have set, of those under way as well as of those that are over. */
+export async function readMarksOfMoves(db: Db, after: string, most: number): Promise<KnownMarks[]> {
+  const { rows } = await db.query<KnownMarks>(
+    /* sql */ `SELECT tenant_id AS "tenantId", version, moving, fenced FROM postern.shard_tenants
+      WHERE tenant_id > $1 AND (moving OR fenced) ORDER BY tenant_id LIMIT $2`,
+    [after, most],
+  );
+  return rows;
+}
+
 /** In the directory: who lives in the shard since a move that has ended, by their ids, behind `after`. */
 export async function readMovedTo(
   directory: Db,

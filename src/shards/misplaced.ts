@@ -5,7 +5,16 @@
  */
 import type { Db } from "../database/pool.ts";
 import type { TenantId } from "../shared/id.ts";
-import { readHomes, readKnownVersions, readMovedTo, readResidents } from "./directory-store.ts";
+import {
+  readHomes,
+  readKnownVersions,
+  readMarksOfMoves,
+  readMovedTo,
+  readMoves,
+  readResidents,
+  type Home,
+  type KnownMarks,
+} from "./directory-store.ts";
 
 const PAGE = 1000;
 
@@ -14,6 +23,8 @@ export type Misplaced = {
   shard: string;
   /** By the directory; null: it does not know the tenant. */
   home: string | null;
+  /** Else the shard is the one that was restored. */
+  isDirectoryOlder: boolean;
 };
 
 /** Who lives in the shard by its own rows, and not by the directory. */
@@ -39,9 +50,15 @@ export async function findMisplaced(
     const still = new Set(
       others.length === 0 ? [] : (await readResidents(db, after, PAGE)).map(({ tenantId }) => tenantId),
     );
-    for (const { tenantId } of others) {
+    for (const { tenantId, version } of others) {
+      const home = homes.get(tenantId);
       if (still.has(tenantId))
-        found.push({ tenantId, shard: name, home: homes.get(tenantId)?.shard ?? null });
+        found.push({
+          tenantId,
+          shard: name,
+          home: home?.shard ?? null,
+          isDirectoryOlder: home === undefined || version >= home.version,
+        });
     }
     after = last.tenantId;
   }
@@ -74,4 +91,53 @@ async function absentOf(db: Db, page: readonly Known[]): Promise<TenantId[]> {
   return page
     .filter(({ tenantId, version }) => (known.get(tenantId) ?? 0) < version)
     .map(({ tenantId }) => tenantId);
+}
+
+/**
+ * What a restore has brought back of a move that is over.
+ * - `gone`: the directory has the tenant here, and it has moved on since;
+ * - `held`: it lives here, and its deliveries wait for the move;
+ * - `rest`: its rows here are those of the move, and nobody asks for them.
+ */
+export type Left = { tenantId: TenantId; what: "gone" | "held" | "rest" };
+
+export async function findLeft(directory: Db, { name, db }: { name: string; db: Db }): Promise<Left[]> {
+  const found: Left[] = [];
+  for (let after = ""; ;) {
+    const page = await readMarksOfMoves(db, after, PAGE);
+    const last = page.at(-1);
+    if (last === undefined) return found;
+    const left = await leftOf(directory, name, page);
+    if (left.length > 0) {
+      // A move that has ended, or was undone, between the questions leaves no such marks.
+      const again = await leftOf(directory, name, await readMarksOfMoves(db, after, PAGE));
+      found.push(...left.filter((one) => again.some((other) => isSame(one, other))));
+    }
+    after = last.tenantId;
+  }
+}
+
+const isSame = (one: Left, other: Left): boolean =>
+  one.tenantId === other.tenantId && one.what === other.what;
+
+async function leftOf(directory: Db, shard: string, page: readonly KnownMarks[]): Promise<Left[]> {
+  const homes = await readHomes(
+    directory,
+    page.map(({ tenantId }) => tenantId),
+  );
+  const moving = new Set((await readMoves(directory)).map(({ tenantId }) => tenantId));
+  return page.flatMap((marks) => {
+    const { tenantId } = marks;
+    const home = homes.get(tenantId);
+    const what = home === undefined || moving.has(tenantId) ? null : judgeLeft(shard, home, marks);
+    return what === null ? [] : [{ tenantId, what }];
+  });
+}
+
+function judgeLeft(shard: string, home: Home, { version, moving, fenced }: KnownMarks): Left["what"] | null {
+  // Not fenced, it is taken for a resident: see findMisplaced.
+  if (home.shard !== shard) return moving && fenced ? "rest" : null;
+  // Of one that was moved here since, see findAbsent.
+  if (fenced) return home.version === 1 || version > home.version ? "gone" : null;
+  return moving ? "held" : null;
 }

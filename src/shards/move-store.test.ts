@@ -153,7 +153,11 @@ it("forgets a fence where the tenant was not let in", async () => {
     assert.equal((await readMarks(seeded.pool, tenantId))?.fenced, tenantId === seeded.acme.tenantId);
   await forgetFence(seeded.pool, seeded.acme.tenantId);
   assert.equal(await readMarks(seeded.pool, seeded.acme.tenantId), null);
-  assert.deepEqual(await readMarks(seeded.pool, seeded.globex.tenantId), { moving: false, fenced: false });
+  assert.deepEqual(await readMarks(seeded.pool, seeded.globex.tenantId), {
+    version: 1,
+    moving: false,
+    fenced: false,
+  });
 });
 
 describe("a move's row", () => {
@@ -214,15 +218,15 @@ describe("a fence", () => {
     await setMoving(pool, acme.tenantId, false);
     assert.deepEqual(await rows(), [{ ...fenced, moving: false }, untouched]);
     await unfence(pool, acme.tenantId);
-    assert.deepEqual(await readMarks(pool, acme.tenantId), { moving: false, fenced: false });
+    assert.deepEqual(await readMarks(pool, acme.tenantId), { version: 7, moving: false, fenced: false });
     await setMoving(pool, acme.tenantId, true);
-    assert.deepEqual(await readMarks(pool, acme.tenantId), { moving: true, fenced: false });
+    assert.deepEqual(await readMarks(pool, acme.tenantId), { version: 7, moving: true, fenced: false });
     await sql("DELETE FROM postern.shard_tenants WHERE tenant_id = 'acme'");
     await fence(pool, acme.tenantId, 7);
     assert.deepEqual(await rows(), [fenced, untouched]);
     await fence(pool, globex.tenantId, 7);
     await unfence(pool, acme.tenantId);
-    assert.deepEqual(await readMarks(pool, globex.tenantId), { moving: true, fenced: true });
+    assert.deepEqual(await readMarks(pool, globex.tenantId), { version: 7, moving: true, fenced: true });
   });
 });
 

@@ -111,13 +111,13 @@ export async function setMoving(db: Db, tenantId: TenantId, moving: boolean): Pr
   ]);
 }
 
+/** What a shard knows of a tenant. `version` is that of its home, or of the one that it is fenced for. */
+export type Marks = { version: number; moving: boolean; fenced: boolean };
+
 /** How far a move is in the source, and whether the target lets the tenant in; null where the tenant never lived. */
-export async function readMarks(
-  db: Db,
-  tenantId: TenantId,
-): Promise<{ moving: boolean; fenced: boolean } | null> {
-  const { rows } = await db.query<{ moving: boolean; fenced: boolean }>(
-    /* sql */ `SELECT moving, fenced FROM postern.shard_tenants WHERE tenant_id = $1`,
+export async function readMarks(db: Db, tenantId: TenantId): Promise<Marks | null> {
+  const { rows } = await db.query<Marks>(
+    /* sql */ `SELECT version, moving, fenced FROM postern.shard_tenants WHERE tenant_id = $1`,
     [tenantId],
   );
   return rows[0] ?? null;

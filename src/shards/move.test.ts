@@ -94,7 +94,7 @@ describe("a move that is undone", () => {
     const rows = await tablesOf(source);
     const others = await snapshot(target.pool, globex);
     await undoMove(services, await moveOf());
-    assert.deepEqual(await readMarks(source.pool, acme), { moving: false, fenced: false });
+    assert.deepEqual(await readMarks(source.pool, acme), { version: 1, moving: false, fenced: false });
     assert.deepEqual(await workOf(source), LET_IN);
     assert.deepEqual(await tablesOf(source), rows);
     assert.deepEqual([await tablesOf(target), await readMarks(target.pool, acme)], [[], null]);
@@ -138,18 +138,19 @@ it("behind its switch lets the tenant in with its replays, and deletes what is l
   await directory.pool.query("UPDATE postern.tenant_moves SET switched = true, replays = $1", [
     await readReplays(source.pool, acme),
   ]);
+  await directory.pool.query("UPDATE postern.shard_directory SET shard = 'eu2', version = 2");
   const others = await snapshot(source.pool, globex);
   const exports = await readExports(source.pool, acme);
   await moveTenant(services, await moveOf());
   assert.deepEqual(await readExports(target.pool, acme), exports);
-  assert.deepEqual(await readMarks(target.pool, acme), { moving: false, fenced: false });
+  assert.deepEqual(await readMarks(target.pool, acme), { version: 2, moving: false, fenced: false });
   assert.deepEqual(await workOf(target), LET_IN);
   // The event is accepted by its key when it is handed over.
   const { rows } = await target.pool.query("SELECT tenant_id FROM postern.idempotency_keys");
   assert.deepEqual(rows, [{ tenant_id: "globex" }]);
   assert.deepEqual(await tablesOf(source), []);
-  // A process that knows the tenant here is still refused.
-  assert.deepEqual(await readMarks(source.pool, acme), { moving: false, fenced: true });
+  // A process that knows the tenant here is still refused; the version says that it was let in elsewhere.
+  assert.deepEqual(await readMarks(source.pool, acme), { version: 2, moving: false, fenced: true });
   assert.equal(await snapshot(source.pool, globex), others);
   assert.deepEqual(await movesLeft(), ["globex"]);
   assert.equal(told[0], "acme lives in eu2; its rows in eu1 are being deleted");
@@ -231,7 +232,7 @@ describe("a move that begins", () => {
     try {
       await Promise.race([untilItLooksAgain(), refused]);
       assert.deepEqual(told, ["waiting for open transactions in eu2"]);
-      assert.deepEqual(await readMarks(target.pool, acme), { moving: true, fenced: true });
+      assert.deepEqual(await readMarks(target.pool, acme), { version: 2, moving: true, fenced: true });
       // It began behind the fence, so nothing waits for it.
       await later.query("BEGIN");
       await late.query("COMMIT");

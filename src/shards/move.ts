@@ -108,6 +108,8 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   if (!move.switched) await bringOver(services, move, copy);
   await until(() => stopApplying(target.db, copy));
   await openTarget(services, move.tenantId);
+  // So that whoever finds the rows half deleted, or gone, knows why: see restored-move.ts.
+  await fence(source.db, move.tenantId, await readVersion(directory, move.tenantId));
   await wakeClients(source.db, move.tenantId);
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
   // First the subscription: it would carry the deletions over.

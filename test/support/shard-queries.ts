@@ -95,6 +95,9 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
     );
     assert.deepEqual(await handovers.findDestinations(db), []);
   },
+  readMarksOfMoves: async (db) => {
+    assert.deepEqual(await directory.readMarksOfMoves(db, "", 10), []);
+  },
   readKnownVersions: async (db) => {
     assert.deepEqual(await directory.readKnownVersions(db, [acme]), new Map([[acme, 1]]));
   },
