@@ -2,11 +2,15 @@
 import { requireCertificateFiles } from "../database/certificate-files.ts";
 import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
 import { hostsOf } from "../database/hosts.ts";
+import { pendingMigrations } from "../database/migrate.ts";
+import type { Db } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { requireSupported } from "../database/server-version.ts";
+import { ConfigError } from "../shared/config-error.ts";
 import type { Log } from "../telemetry/log.ts";
 import {
   CONNECTION_TIMEOUT_MS,
+  loadMigrations,
   openDatabase,
   stopAfterFailure,
   withDatabase,
@@ -37,4 +41,11 @@ export async function requireFit(url: string): Promise<void> {
   await hostsOf(url)?.look();
   await refuseSharedConnections(url, CONNECTION_TIMEOUT_MS);
   await withDatabase(url, requireSupported);
+}
+
+/** An empty database has an older schema too. @throws ConfigError */
+export async function requireMigrated(db: Db, name: string): Promise<void> {
+  const pending = await pendingMigrations(db, await loadMigrations());
+  if (pending.length > 0)
+    throw new ConfigError(`${name}'s schema is older than this program: run postern migrate first`);
 }

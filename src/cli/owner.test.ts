@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
 import { runHere } from "../../test/support/command.ts";
 import { createTestDatabase } from "../../test/support/postgres.ts";
@@ -6,6 +7,9 @@ import { temporaryPath } from "../../test/support/temporary.ts";
 import { makeSecrets } from "../config.ts";
 
 const settings = { ...makeSecrets(), DATA_DIR: temporaryPath("data") };
+
+const older = (what: string) =>
+  `postern:\n  ${what}'s schema is older than this program: run postern migrate first\n`;
 
 describe("a command for all tenants", () => {
   it("does nothing on a schema that is older than the program, be it by one migration", async () => {
@@ -18,11 +22,39 @@ describe("a command for all tenants", () => {
       for (const words of [["audit"], ["keys", "status"], ["keys", "rotate"]]) {
         const { code, printed, errors } = await runHere(words, { ...settings, DATABASE_URL: database.url });
         assert.deepEqual([code, printed], [1, ""], words.join(" "));
-        assert.equal(
-          errors,
-          `Database: ${pathname.slice(1)} on ${host}.\npostern:\n  the database's schema is older than this program: run postern migrate first\n`,
-        );
+        assert.equal(errors, `Database: ${pathname.slice(1)} on ${host}.\n${older("the database")}`);
       }
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it("does nothing on a database without the schema, and says so", async () => {
+    const database = await createTestDatabase({ migrated: false });
+    const { host, pathname } = new URL(database.url);
+    const named = `${pathname.slice(1)} on ${host}`;
+    const SHARDS = `eu1=${database.url}|eu2=${new URL("/other", database.url).href}`;
+    try {
+      for (const words of [
+        ["audit"],
+        ["storage", "doctor"],
+        ["storage", "own"],
+        ["storage", "reconcile", "--dry-run"],
+        ["storage", "trash", "list", "--all"],
+        ["storage", "adopt", "--dry-run"],
+        ["storage", "hold", "--tenant", "acme", "--object", randomUUID()],
+        ["storage", "erase", "--tenant", "acme", "--all", "--yes"],
+      ]) {
+        const { code, printed, errors } = await runHere(words, { ...settings, DATABASE_URL: database.url });
+        assert.deepEqual([code, printed], [1, ""], words.join(" "));
+        assert.equal(errors, `Database: ${named}.\n${older("the database")}`, words.join(" "));
+      }
+      const moving = await runHere(["tenants", "move", "acme", "--to", "eu2"], { ...settings, SHARDS });
+      assert.deepEqual([moving.code, moving.printed], [1, ""]);
+      assert.equal(
+        moving.errors,
+        `Database: eu1: ${named}; eu2: other on ${host}.\n${older("the shard eu1")}`,
+      );
     } finally {
       await database.drop();
     }

@@ -1,12 +1,10 @@
 /** For commands that work on all tenants at once: a connection with the rights of the schema's owner. */
 import type { Config } from "../config.ts";
-import { pendingMigrations } from "../database/migrate.ts";
 import { createPool, type Pool } from "../database/pool.ts";
-import { ConfigError } from "../shared/config-error.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { readCommandConfig } from "./command-config.ts";
-import { openCommandDatabase } from "./command-database.ts";
-import { CONNECTION_TIMEOUT_MS, loadMigrations } from "./databases.ts";
+import { openCommandDatabase, requireMigrated } from "./command-database.ts";
+import { CONNECTION_TIMEOUT_MS } from "./databases.ts";
 
 /** Throws ConfigError when the schema is older than the program. */
 export async function asOwner(
@@ -22,10 +20,7 @@ export async function asOwner(
     connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
   });
   try {
-    const pending = await pendingMigrations(db, await loadMigrations());
-    if (pending.length > 0) {
-      throw new ConfigError("the database's schema is older than this program: run postern migrate first");
-    }
+    await requireMigrated(db, "the database");
     await work(db, config);
   } finally {
     await db.end();

@@ -5,7 +5,7 @@ import { withOwnBucket } from "../shards/own-bucket.ts";
 import type { Mark } from "../shards/shard-faults.ts";
 import type { TenantId } from "../shared/id.ts";
 import type { Log } from "../telemetry/log.ts";
-import { openCommandDatabase } from "./command-database.ts";
+import { openCommandDatabase, requireMigrated } from "./command-database.ts";
 import { loadMigrations, withDatabase } from "./databases.ts";
 import { describeElsewhere } from "./tenant-home.ts";
 
@@ -26,6 +26,7 @@ export async function withReconciling<T>(
   try {
     const databaseUrl = database.url;
     const own = await withDatabase(databaseUrl, async (db) => {
+      await requireMigrated(db, "the database");
       const mark = await readMark(db);
       for (const tenantId of tenants) {
         const told = mark === null ? null : await describeElsewhere(db, mark, tenantId);

@@ -30,7 +30,7 @@ import { makeRepeated, type Background } from "../shared/every.ts";
 import { messageOf } from "../shared/message-of.ts";
 import type { TenantId } from "../shared/id.ts";
 import { withinLimit } from "../shared/time-limit.ts";
-import { requireFit, sayDatabase } from "./command-database.ts";
+import { requireFit, requireMigrated, sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
 import { CONNECTION_TIMEOUT_MS } from "./databases.ts";
 import { makeProgress } from "./progress.ts";
@@ -318,6 +318,7 @@ async function withPool<T>({ name, url }: Place, work: (db: Pool) => Promise<T>)
     statementTimeoutMs: 0,
   });
   try {
+    await requireMigrated(db, `the shard ${name}`);
     return await work(db);
   } finally {
     await db.end();
