@@ -61,7 +61,7 @@ const filters = {
   event_id: z.string().optional(),
   response_status: responseStatus
     .optional()
-    .describe("A status, a class such as `5xx`, or `none`: sent without an answer."),
+    .describe("A status, a class such as `5xx`, or `none`: failed without an answer."),
   error: plainText(MAX_TEXT)
     .optional()
     .describe("Why no answer came, for example `dns`, `tls` or `timeout`."),

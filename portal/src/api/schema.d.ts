@@ -3238,7 +3238,7 @@ export interface operations {
                 /** @description A type, one version of it as `invoice.paid@2`, or a prefix such as `invoice.*`. */
                 event_type?: string;
                 event_id?: string;
-                /** @description A status, a class such as `5xx`, or `none`: sent without an answer. */
+                /** @description A status, a class such as `5xx`, or `none`: failed without an answer. */
                 response_status?: string;
                 /** @description Why no answer came, for example `dns`, `tls` or `timeout`. */
                 error?: string;
@@ -4077,7 +4077,7 @@ export interface operations {
                 /** @description A type, one version of it as `invoice.paid@2`, or a prefix such as `invoice.*`. */
                 event_type?: string;
                 event_id?: string;
-                /** @description A status, a class such as `5xx`, or `none`: sent without an answer. */
+                /** @description A status, a class such as `5xx`, or `none`: failed without an answer. */
                 response_status?: string;
                 /** @description Why no answer came, for example `dns`, `tls` or `timeout`. */
                 error?: string;
