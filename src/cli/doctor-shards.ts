@@ -179,8 +179,8 @@ async function checkMoving(databases: readonly MoveSite[], first: string | undef
   if (directory === undefined) return [];
   const findings: Finding[] = [];
   for (const move of await readMoves(directory.db)) {
-    const fault = await faultOfMove(databases, directory, move);
-    findings.push(fault === null ? underWay(move) : findingOf("moves", "fail", fault));
+    const words = await faultOfMove(databases, directory, move);
+    findings.push(words === null ? underWay(move) : findingOf("moves", "fail", { words }));
   }
   return findings;
 }
