@@ -1,5 +1,6 @@
 /** What a caller sees of a process that stops. */
 import assert from "node:assert/strict";
+import { text as textOf } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { OWNER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
@@ -7,6 +8,8 @@ import { open } from "./support/raw-http.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import type { Answer } from "./support/tls-receiver.ts";
 import { publish, webhooksOf } from "./support/webhooks.ts";
+
+const MIB = 1024 * 1024;
 
 let service: TestService;
 let stopped: Promise<void> | undefined;
@@ -84,6 +87,35 @@ describe("a connection whose last request ends while the process stops", () => {
     await ended;
     await eventually(async () => other.socket.closed);
     for (const { text } of [one, other]) assert.match(text(), /^HTTP\/1\.1 200 OK\r\n/);
+  });
+});
+
+describe("an answer that its client reads slowly", () => {
+  it("is whole, also where it was made before the process stops", async () => {
+    const stopping = await startTestService({ roles: ["api"] });
+    const { endpoint } = await webhooksOf(stopping).create({ mode: "pull" });
+    // More than the system takes for a client that does not read.
+    const filling = "x".repeat(MIB - 1024);
+    for (let n = 0; n < 8; n++) await publish(stopping, { type: "invoice.paid", data: { filling } });
+    const socket = open(stopping.url);
+    const path = `${new URL(stopping.url).pathname.replace(/\/$/, "")}/api/webhooks/${endpoint.id}/leases`;
+    const token = await stopping.token(OWNER);
+    const input = '{"limit":8}';
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: postern\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${input.length}\r\n\r\n${input}`,
+    );
+    await eventually(async () => socket.bytesRead > 0);
+    const ended = stopping.stop();
+    await eventually(() =>
+      fetch(`${stopping.url}/health`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    const [head = "", body = ""] = (await textOf(socket)).split("\r\n\r\n");
+    assert.equal(Number(/^content-length: (.*)$/im.exec(head)?.[1]), body.length);
+    assert.ok(body.length > 8 * filling.length, `${body.length}`);
+    await ended;
   });
 });
 

@@ -68,6 +68,14 @@ export class Connections {
     return { isReserved: known.isReserved };
   }
 
+  /** By Node's own function, which would cut off an answer that is made and not wholly read, too. */
+  closeIdle(nodesOwn: () => void): void {
+    const answering = [...this.#held].flatMap(([socket, { underWay }]) => (underWay > 0 ? [socket] : []));
+    for (const socket of answering) socket.destroy = () => socket;
+    nodesOwn();
+    for (const socket of answering) Reflect.deleteProperty(socket, "destroy");
+  }
+
   #take(socket: Socket): void {
     const address = callerAddress({ ip: "", socket });
     const key = addressKey(address);
@@ -94,8 +102,8 @@ export class Connections {
 
   #roomFor(peer: Peer): "yes" | "reserved" | "no" {
     const isOverBound = peer.isBounded && peer.count >= this.#limits.maxConnectionsPerAddress;
-    if (isOverBound && !this.#closeIdle(peer)) return "no";
-    if (this.#isFull()) this.#closeIdle(largestIdle(this.#peers.values()));
+    if (isOverBound && !this.#closeIdleOf(peer)) return "no";
+    if (this.#isFull()) this.#closeIdleOf(largestIdle(this.#peers.values()));
     if (!this.#isFull()) return "yes";
     return this.#reserved < this.#limits.reservedConnections ? "reserved" : "no";
   }
@@ -105,7 +113,7 @@ export class Connections {
   }
 
   /** Whether there was an idle connection to close. */
-  #closeIdle(peer: Peer | null): boolean {
+  #closeIdleOf(peer: Peer | null): boolean {
     const [socket] = peer?.idle ?? [];
     if (socket === undefined) return false;
     this.#release(socket);

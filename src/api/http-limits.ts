@@ -72,6 +72,8 @@ export function makeHttpServer(limits: HttpLimits, parts: ServerParts): Server {
   };
   const server = createServer(options);
   const connections = new Connections(server, limits, parts);
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => connections.closeIdle(closeIdle);
   server.on("request", (request, response) => {
     if (comesBehindTooMany(request, response)) {
       request.socket.destroy();
