@@ -217,6 +217,19 @@ describe("a lane's rate limit", () => {
     assert.deepEqual(startsOf(lane, 5001), [second, third, fourth]);
   });
 
+  it("lets none pass what it put back and gave out again, until that one has asked", () => {
+    const { lane, line } = linedUp();
+    const [first, second, third, fourth] = line;
+    lane.learned.perSecond = 2;
+    for (const [n, dispatch] of [first, second].entries())
+      assert.deepEqual(lane.start(n * 500), { dispatch });
+    assert.deepEqual([lane.keepRate(first, 2, 500), lane.start(1000)], [500, { dispatch: first }]);
+    // The first waits again, and the second has waited for something else.
+    assert.equal(lane.keepRate(second, 2, 1500), 1);
+    assert.equal(lane.keepRate(first, 2, 1500), 0);
+    assert.deepEqual(startsOf(lane, 2000), [second, third, fourth]);
+  });
+
   it("takes a turn anew for what did not use its own in time, and lets none pass it", () => {
     const { lane, line } = linedUp();
     const [first, second, third, fourth] = line;

@@ -59,8 +59,8 @@ export function newLearned(): Learned {
 export type LaneTenant = Held & { id: TenantId; lanes: Set<Lane>; ready: Set<Lane> };
 
 type Place = { dispatch: LeasedDispatch; order: number };
-/** With the rate limit that was kept when it was given out. */
-type Started = { order: number; atMs: number; perSecond: number | null };
+/** With the rate limit that was kept when it was given out. `isAsking`: not yet for the limit as it is now. */
+type Started = { order: number; atMs: number; perSecond: number | null; isAsking: boolean };
 
 export class Lane implements Held {
   readonly tenant: LaneTenant;
@@ -177,7 +177,7 @@ export class Lane implements Held {
     const waitMs = perSecond === null ? 0 : takeTurn(turn, perSecond, nowMs);
     if (waitMs > 0) return { untilMs: (this.#pausedUntilMs = nowMs + waitMs) };
     const { dispatch, order } = this.#shift();
-    this.#started.set(dispatch, { order, atMs: nowMs, perSecond });
+    this.#started.set(dispatch, { order, atMs: nowMs, perSecond, isAsking: true });
     if (this.waiting === 0) this.#pace.busySinceMs = null;
     return { dispatch };
   }
@@ -208,13 +208,14 @@ export class Lane implements Held {
     const started = this.#started.get(dispatch);
     assert.ok(started !== undefined, "what keeps a rate was started in this lane");
     this.learned.perSecond = perSecond;
-    const [first] = this.#putBack;
     let waitMs = 0;
-    // Time goes by while those that were given out ask, and what asks when a turn is free would pass what had to wait.
-    if (first !== undefined && first.order < started.order) waitMs = Math.max(this.#pausedUntilMs - nowMs, 1);
+    if (this.#mustWaitBehind(started)) waitMs = Math.max(this.#pausedUntilMs - nowMs, 1);
+    else if (perSecond !== null && this.#asksTooEarly(started))
+      waitMs = Math.max(this.learned.turn.nextMs - nowMs, 1);
     else if (perSecond !== null && !hasTurn(started, perSecond, nowMs))
       waitMs = takeTurn(this.learned.turn, perSecond, nowMs);
     if (waitMs > 0) this.#putBackInLine(dispatch, nowMs + waitMs);
+    else started.isAsking = false;
     return waitMs;
   }
 
@@ -240,6 +241,20 @@ export class Lane implements Held {
       kept++;
     }
     return kept === line.length ? [] : this.#keep(line.slice(0, kept), line.slice(kept));
+  }
+
+  /** Time goes by while those that were given out ask, and what asks when a turn is free would pass what had to wait. */
+  #mustWaitBehind({ order }: Started): boolean {
+    const [first] = this.#putBack;
+    return first !== undefined && first.order < order;
+  }
+
+  /**
+   * Whether one before it still asks: it had to wait, and was given out again.
+   * Without a limit none had to, so that all ask in their order.
+   */
+  #asksTooEarly({ order }: Started): boolean {
+    return this.#started.values().some((other) => other.isAsking && other.order < order);
   }
 
   #hangsAt(nowMs: number): boolean {

@@ -1,11 +1,13 @@
 /** A simulated machine whose cores others use too: time goes by within a turn, and what is read takes its time. */
 import type { SendTarget } from "../../src/endpoints/send-target.ts";
+import type { DispatchQueue } from "../../src/queue/queue.ts";
 import type { EndpointId, EndpointKey } from "../../src/shared/id.ts";
 import type { TargetCache } from "../../src/worker/target-cache.ts";
 import { PausableClock, type VirtualClock } from "./virtual-clock.ts";
 
 const FRESH_MS = 500;
 const LONGEST_READ_MS = 400;
+const LONGEST_LOCK_MS = 1500;
 /** For so long others have the core. */
 export const PAUSE_MS = 40;
 
@@ -68,4 +70,23 @@ export class SlowTargets implements TargetCache {
     this.#loading.delete(endpointId);
     return target;
   }
+}
+
+/** Endpoints whose rows somebody locks now and then, as who changes them: their outcomes wait for that. */
+export function withLocks(queue: DispatchQueue, clock: VirtualClock, random: () => number): DispatchQueue {
+  const freeAtMs = new Map<EndpointId, number>();
+  const isLocked = (endpointId: EndpointId): boolean => (freeAtMs.get(endpointId) ?? 0) > clock.nowMs();
+  return {
+    ...queue,
+    async complete(attempts, whenLocked) {
+      const endpoints = new Set(attempts.map(({ dispatch }) => dispatch.endpointId));
+      for (const endpointId of endpoints) {
+        if (whenLocked === "wait")
+          await clock.wait(Math.max(0, (freeAtMs.get(endpointId) ?? 0) - clock.nowMs()));
+        else if (random() < 0.05) freeAtMs.set(endpointId, clock.nowMs() + random() * LONGEST_LOCK_MS);
+      }
+      const free = attempts.filter(({ dispatch }) => whenLocked === "wait" || !isLocked(dispatch.endpointId));
+      return queue.complete(free, whenLocked);
+    },
+  };
 }

@@ -29,7 +29,7 @@ import { MemorySlots } from "./memory-slots.ts";
 import { SimulatedOrder } from "./simulated-order.ts";
 import { SimulatedLeases } from "./simulated-leases.ts";
 import { SimulatedPresence } from "./simulated-presence.ts";
-import { BusyClock, PAUSE_MS, SlowTargets } from "./busy-machine.ts";
+import { BusyClock, PAUSE_MS, SlowTargets, withLocks } from "./busy-machine.ts";
 import { PausableClock, VirtualClock } from "./virtual-clock.ts";
 
 /** How a receiver answers a request at a time: after so long, with this status, or not at all (the time limit). */
@@ -111,7 +111,7 @@ export class Simulation {
   readonly #commits: GroupCommit<NewEvent, void>;
   readonly #isBusy: boolean;
 
-  /** `isBusy`: on a {@link BusyClock}, with {@link SlowTargets}. */
+  /** `isBusy`: on a {@link BusyClock}, with {@link SlowTargets} and {@link withLocks}. */
   constructor(seed: number, endpoints: readonly SimulatedEndpoint[], { isBusy = false } = {}) {
     this.#isBusy = isBusy;
     this.#random = randomFrom(seed);
@@ -281,7 +281,9 @@ export class Simulation {
     );
     const worker = makeWorker({
       tracing: null,
-      queue: this.#leases.queueOf(id),
+      queue: this.#isBusy
+        ? withLocks(this.#leases.queueOf(id), this.clock, this.#random)
+        : this.#leases.queueOf(id),
       presence,
       slots: this.#slots.storeOf(id, { clock, stillInFlight: async (given) => this.#leased(given) }),
       clock,
