@@ -12,6 +12,8 @@ import {
 export const UNREACHABLE = "the database cannot be reached";
 export const DISK_FULL =
   "the database's disk is full: free space there or enlarge it, and shorten RETENTION_DAYS";
+export const LEFT =
+  "the embedded database has stopped with the process that started it: start that again, or restart this one, which then runs it";
 const SHARED_MEMORY_FULL =
   "the database's shared memory is full: enlarge /dev/shm where its server runs, as with Docker's --shm-size";
 const LET_IN =

@@ -26,7 +26,7 @@ after(() => database.drop());
 function ready(given: Partial<Services> = {}) {
   return makeReadiness({
     db: database.pool,
-    isDiskFull: () => false,
+    embeddedTrouble: () => null,
     migrations,
     queueMonitor: { look: async () => ({ reasons: [], warnings: [] }) },
     heartbeat: { beat: async () => undefined },
@@ -97,12 +97,15 @@ describe("the report of a process", () => {
   it("has one reason for a database that is away, refuses to commit or is full", async () => {
     const unreachable = "the database cannot be reached";
     const full = "the database's disk is full: free space there or enlarge it, and shorten RETENTION_DAYS";
+    const left =
+      "the embedded database has stopped with the process that started it: start that again, or restart this one, which then runs it";
     const refused = Object.assign(new Error("full"), { code: "53100" });
     for (const [given, reason] of [
       [{ heartbeat: { beat: () => fails(away) } }, unreachable],
       [{ commits: { failure: () => away } }, unreachable],
       [{ commits: { failure: () => refused } }, full],
-      [{ heartbeat: { beat: () => fails(away) }, isDiskFull: () => true }, full],
+      [{ heartbeat: { beat: () => fails(away) }, embeddedTrouble: () => "disk_full" as const }, full],
+      [{ heartbeat: { beat: () => fails(away) }, embeddedTrouble: () => "left" as const }, left],
     ] as const)
       assert.deepEqual(await ready(given).report(), { reasons: [reason], warnings: [] });
   });
@@ -119,7 +122,10 @@ describe("the report of a process", () => {
         asked.resolve();
         return silent.promise;
       };
-      const reporting = ready({ heartbeat: { beat }, isDiskFull: () => isFull }).report();
+      const reporting = ready({
+        heartbeat: { beat },
+        embeddedTrouble: () => (isFull ? "disk_full" : null),
+      }).report();
       await asked.promise;
       test.mock.timers.tick(3000);
       assert.match((await reporting).reasons.join(), reason);

@@ -1,4 +1,5 @@
 /** Whether this process, and the queue that all of them share, can do their work now, and why not. */
+import type { EmbeddedTrouble } from "../database/embedded-keeper.ts";
 import { findLockHolders, type LockHolder } from "../database/heartbeat-store.ts";
 import { isLockTimeout } from "../database/passing-errors.ts";
 import { pendingMigrations } from "../database/migrate.ts";
@@ -8,7 +9,7 @@ import type { ReplicationMonitor } from "../database/replication-monitor.ts";
 import type { QueueMonitor } from "../queue/queue-monitor.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
-import { DISK_FULL, outageReason, UNREACHABLE } from "./outage-reason.ts";
+import { DISK_FULL, LEFT, outageReason, UNREACHABLE } from "./outage-reason.ts";
 
 /** A database that has not answered by then is as good as away. */
 const DATABASE_LIMIT_MS = 3000;
@@ -63,8 +64,8 @@ export type Readiness = {
 
 type ReadinessServices = {
   db: Pool;
-  /** An embedded database that ended and can't say so itself. */
-  isDiskFull: () => boolean;
+  /** Of an embedded database, which can't say itself that it ended. */
+  embeddedTrouble: () => EmbeddedTrouble | null;
   migrations: Migration[];
   queueMonitor: QueueMonitor;
   /** Commits a row of this process, and answers how its machine's clock is wrong. */
@@ -89,7 +90,8 @@ export function makeReadiness(services: ReadinessServices): Readiness {
 
   /** Waiting heals a state of the database, and nothing else: the rest is for an operator to see. */
   async function reasonOf(error: unknown): Promise<string> {
-    if (services.isDiskFull()) return DISK_FULL;
+    const trouble = services.embeddedTrouble();
+    if (trouble !== null) return trouble === "left" ? LEFT : DISK_FULL;
     if (error instanceof SilentDatabaseError) return UNREACHABLE;
     const reason = outageReason(error, isLockTimeout(error) ? await lockHolders(db) : []);
     if (reason !== null) return reason;

@@ -6,7 +6,7 @@ import { codeOf } from "../shared/error-code.ts";
 import type { Config } from "../config.ts";
 import { requireCertificateFiles } from "../database/certificate-files.ts";
 import type { DatabasePlace } from "../database/database-name.ts";
-import { keepEmbeddedPostgres } from "../database/embedded-keeper.ts";
+import { keepEmbeddedPostgres, type EmbeddedTrouble } from "../database/embedded-keeper.ts";
 import { hostsOf } from "../database/hosts.ts";
 import { migrate } from "../database/migrate.ts";
 import { readMigrations, type Migration } from "../database/migration-files.ts";
@@ -29,8 +29,10 @@ const WAIT_PAUSE_MS = 500;
 
 export type RunningDatabase = {
   url: string;
-  /** Of an embedded one: it can't run before its disk has space. */
-  isDiskFull?: () => boolean;
+  /** Of an embedded one: whether it ran already, in another process. */
+  isJoined?: boolean;
+  /** Of an embedded one: why it does not run. */
+  trouble?: () => EmbeddedTrouble | null;
   stop(): Promise<void>;
 };
 

@@ -78,7 +78,7 @@ export async function startRoles(
       config,
       catalog,
       databaseUrl: database.url,
-      ...(database.isDiskFull === undefined ? {} : { isDiskFull: database.isDiskFull }),
+      ...(database.trouble === undefined ? {} : { embeddedTrouble: database.trouble }),
       ...(database.absent === undefined ? {} : { absentShards: database.absent }),
       migrations: await loadMigrations(),
       roles: new Set(options.roles),

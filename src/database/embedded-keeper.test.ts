@@ -62,6 +62,7 @@ class Servers {
   /** What a start does in place of starting, by its place. */
   readonly faults = new Map<number, Error>();
   joined: string | null = null;
+  isLeft = false;
   #end: () => void = () => undefined;
 
   readonly start = async (options: EmbeddedOptions): Promise<EmbeddedServer> => {
@@ -74,6 +75,7 @@ class Servers {
     return {
       url: `postgres://postern:pw@127.0.0.1:6000/${place}`,
       joined: this.joined,
+      isLeft: () => this.isLeft,
       stop,
       ended: promise,
     };
@@ -110,7 +112,7 @@ describe("the embedded database that is kept running", () => {
 
   it("is started again where it was, after a growing pause, once it ended by itself", async () => {
     const servers = new Servers();
-    const { url, options, waits, lines, failures, isDiskFull, stop } = await keep(servers);
+    const { url, options, waits, lines, failures, trouble, stop } = await keep(servers);
     assert.equal(url, "postgres://postern:pw@127.0.0.1:6000/1");
     for (let again = 1; again <= 2; again++) {
       servers.end();
@@ -125,7 +127,7 @@ describe("the embedded database that is kept running", () => {
       waits.map(({ ms }) => ms),
       [0, 1000],
     );
-    assert.equal(isDiskFull(), false);
+    assert.equal(trouble(), null);
     await Promise.all([stop(), stop()]);
     assert.deepEqual([servers.stopped, failures], [[3], []]);
   });
@@ -167,19 +169,19 @@ describe("the embedded database that is kept running", () => {
 
   it("waits for space on a full disk, and says that it is full until it runs", async () => {
     const servers = new Servers();
-    const { waits, lines, failures, isDiskFull, stop } = await keep(servers);
+    const { waits, lines, failures, trouble, stop } = await keep(servers);
     const full = new Error("PANIC: No space left on device");
     for (let place = 2; place <= 9; place++) servers.faults.set(place, full);
     servers.end();
     for (let tries = 1; tries <= 9; tries++) {
       await until(() => waits.length === tries);
-      assert.equal(isDiskFull(), tries > 1);
+      assert.equal(trouble(), tries > 1 ? "disk_full" : null);
       waits.at(-1)?.end();
     }
     await until(() => lines.length === 3);
     assert.deepEqual([lines, failures], [[ENDED, notStarted(full.message), RUNS], []]);
     assert.deepEqual([waits[0]?.ms, new Set(waits.slice(1).map(({ ms }) => ms))], [0, new Set([2000])]);
-    assert.equal(isDiskFull(), false);
+    assert.equal(trouble(), null);
     await stop();
   });
 
@@ -201,8 +203,10 @@ describe("the embedded database that is kept running", () => {
     ] as const) {
       const servers = new Servers();
       servers.joined = folder;
-      const { isDiskFull, stop } = await keep(servers);
-      assert.equal(isDiskFull(), isFull, folder);
+      const { trouble, isJoined, stop } = await keep(servers);
+      assert.deepEqual([trouble(), isJoined], [isFull ? "disk_full" : null, true], folder);
+      servers.isLeft = true;
+      assert.equal(trouble(), isFull ? "disk_full" : "left");
       await stop();
       releaseWaits();
     }

@@ -1,12 +1,18 @@
 /** Keeps the embedded database running: one that ended by itself is started again. */
 import { statfsSync } from "node:fs";
-import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded.ts";
+import {
+  type EmbeddedOptions,
+  type EmbeddedPostgres,
+  type EmbeddedServer,
+  startEmbeddedPostgres,
+} from "./embedded.ts";
 import { wantOfDisk } from "./want-of-room.ts";
 import { pause } from "../shared/every.ts";
 import { messageOf } from "../shared/message-of.ts";
 
 /** Before each try to start it again. */
 const BACKOFF_MS = [0, 1000, 2000, 4000, 8000];
+const NOT_AGAIN = "The embedded database could not be started again";
 /** Between tries while its disk is full, of which there is no end: space comes back when somebody makes some. */
 const DISK_FULL_PAUSE_MS = 2000;
 /** A file of the server's log, without which it can't run. */
@@ -14,9 +20,13 @@ const LOG_FILE_BYTES = 16 * 1024 * 1024;
 /** A server that ran for so long has started well: its end is a new one. */
 const STEADY_MS = 60_000;
 
+/** Why it ended, or does not answer: it needs space on its disk, or stopped with the process that owned it. */
+export type EmbeddedTrouble = "disk_full" | "left";
+
 export type KeptPostgres = EmbeddedPostgres & {
-  /** It ended, or does not answer, and needs space on its disk. */
-  isDiskFull: () => boolean;
+  /** Another process owned its server when this one asked for it. */
+  isJoined: boolean;
+  trouble: () => EmbeddedTrouble | null;
 };
 
 /**
@@ -45,10 +55,7 @@ export async function keepEmbeddedPostgres(
       if (stopping.signal.aborted) return;
       if (performance.now() - startedAt > STEADY_MS) tries.forget();
       log.warn("The embedded database ended by itself; server.log says why. It is started again.");
-      if (!(await startAgain())) {
-        if (!stopping.signal.aborted) failed("The embedded database could not be started again");
-        return;
-      }
+      if (!(await startAgain())) return stopping.signal.aborted ? undefined : failed(NOT_AGAIN);
       log.info("The embedded database runs again.");
     }
   }
@@ -81,12 +88,19 @@ export async function keepEmbeddedPostgres(
   let ending: Promise<void> | null = null;
   return {
     url,
-    isDiskFull: () => tries.isDiskFull || (server.joined !== null && isFull(server.joined)),
+    isJoined: server.joined !== null,
+    trouble: () => (tries.isDiskFull ? "disk_full" : troubleOf(server)),
     stop: () => (ending ??= stop()),
   };
 }
 
 /** Why a joined server does not run, its owner alone is told. */
+function troubleOf({ joined, isLeft }: EmbeddedServer): EmbeddedTrouble | null {
+  if (joined === null) return null;
+  if (isFull(joined)) return "disk_full";
+  return isLeft() ? "left" : null;
+}
+
 function isFull(folder: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(folder);

@@ -70,6 +70,8 @@ export type EmbeddedPostgres = {
 export type EmbeddedServer = EmbeddedPostgres & {
   /** The folder of a cluster whose server another process owns; null of one's own. */
   joined: string | null;
+  /** Of a server that another process owns, whether that process is gone: its server stops with it. */
+  isLeft: () => boolean;
   /** Resolves when a server that this call started ends without `stop`. */
   ended: Promise<void>;
 };
@@ -142,7 +144,14 @@ async function joinRunning(
   const running = await findRunning(cluster, login);
   if (running === undefined) return undefined;
   const url = urlOf(login, running.port);
-  if (isOwned(home)) return { url, joined: cluster, stop: async () => undefined, ended: never() };
+  if (isOwned(home))
+    return {
+      url,
+      joined: cluster,
+      isLeft: () => !isOwned(home),
+      stop: async () => undefined,
+      ended: never(),
+    };
   log.info("Taking over the embedded database: the process that started it is gone.");
   return own({ home, cluster, url });
 }
@@ -214,7 +223,7 @@ async function own(owned: Owned): Promise<EmbeddedServer> {
     // Another process may have started a server since this one's ended.
     if (isDeepStrictEqual(readOwner(home), ownMark())) await rm(join(home, "owner"), { force: true });
   };
-  return { url, joined: null, stop: () => (stopping ??= stop()), ended: ended.promise };
+  return { url, joined: null, isLeft: () => false, stop: () => (stopping ??= stop()), ended: ended.promise };
 }
 
 function never(): Promise<never> {

@@ -130,12 +130,12 @@ function makeSessions({ config, standingCode, log }: ServiceOptions, { pools }: 
 }
 
 function makeProcessReadiness(
-  { config, migrations, roles, catalog, log, isDiskFull = () => false }: ServiceOptions,
+  { config, migrations, roles, catalog, log, embeddedTrouble = () => null }: ServiceOptions,
   { databaseUrl, pools, queue, metrics, heartbeat, commits, lane, storage, intake }: Foundation,
 ): Readiness {
   return makeReadiness({
     db: pools.status,
-    isDiskFull,
+    embeddedTrouble,
     migrations,
     queueMonitor: makeQueueMonitor({ queue, metrics }),
     heartbeat,

@@ -1,5 +1,6 @@
 import type { HttpLimits } from "../api/http-limits.ts";
 import type { Config } from "../config.ts";
+import type { EmbeddedTrouble } from "../database/embedded-keeper.ts";
 import type { Migration } from "../database/migration-files.ts";
 import type { CatalogFile } from "../events/live-catalog.ts";
 import type { SenderLimits } from "../outbound/send.ts";
@@ -15,8 +16,8 @@ export type ServiceOptions = {
   catalog: CatalogFile;
   /** The only database; with `config.shards` those are. */
   databaseUrl: string;
-  /** Whether the embedded database that this process keeps can't run before its disk has space. */
-  isDiskFull?: () => boolean;
+  /** Why the embedded database does not run, of a process that has one. */
+  embeddedTrouble?: () => EmbeddedTrouble | null;
   /** Shards that were away at the start, each until it is back and found to be this installation's. */
   absentShards?: ReadonlyMap<string, Promise<void>>;
   migrations: Migration[];
