@@ -7,9 +7,11 @@ import { inTransaction } from "../src/database/transaction.ts";
 import { compareLog } from "../src/shards/compare-copy.ts";
 import {
   addPending,
+  dropSlots,
   ensureDay,
   hasReached,
   hasSlot,
+  isFetched,
   isSubscribed,
   publish,
   readCopyState,
@@ -63,11 +65,16 @@ before(async () => {
   await eventually(async () => (await readCopyState(target.pool, copy)).unready === 0);
 });
 after(async () => {
-  await unsubscribe(source.pool, target.pool, copy);
-  await unpublish(source.pool, copy);
+  await endCopy(copy);
   await Promise.all([source.drop(), target.drop()]);
   await server.stop();
 });
+
+async function endCopy(ended: typeof copy): Promise<void> {
+  const slots = await inTransaction(target.pool, (db) => unsubscribe(db, ended));
+  await unpublish(source.pool, ended);
+  await eventually(() => dropSlots(source.pool, ended, slots));
+}
 
 async function readLogSettings(db: Db): Promise<unknown> {
   const { rows } =
@@ -241,7 +248,10 @@ describe("a copy beside what somebody else has on its servers", () => {
     ];
     for (let times = 0; times < 2; times++) await publish(source.pool, unused);
     assert.deepEqual(await readLeftCopies(source.pool), [...partsOf(copy), ...partsOf(unused)].toSorted());
-    for (let times = 0; times < 2; times++) await unpublish(source.pool, unused);
+    for (let times = 0; times < 2; times++) {
+      await unpublish(source.pool, unused);
+      assert.equal(await dropSlots(source.pool, unused, null), true);
+    }
     assert.deepEqual(await readLeftCopies(source.pool), partsOf(copy));
     assert.deepEqual(await readLeftCopies(target.pool), [`subscription ${copy.name}`]);
   });
@@ -262,8 +272,7 @@ it("has the dispatches also where a command was killed before the target knew of
     [half.name],
   );
   assert.equal(rowCount, 1);
-  await unsubscribe(source.pool, target.pool, half);
-  await unpublish(source.pool, half);
+  await endCopy(half);
 });
 
 it("is known to the database that subscribed, and not to another of the same server", async () => {
@@ -277,15 +286,11 @@ it("is known to the database that subscribed, and not to another of the same ser
 });
 
 it("keeps a slot that is in use when it is no longer published", async () => {
-  const isActive = async () => {
-    const { rows } = await source.pool.query("SELECT active FROM pg_replication_slots WHERE slot_name = $1", [
-      copy.name,
-    ]);
-    return rows[0]?.active === true;
-  };
-  await eventually(isActive);
+  await eventually(() => isFetched(source.pool, copy));
   await unpublish(source.pool, copy);
+  assert.equal(await dropSlots(source.pool, copy, null), false);
   assert.equal(await hasSlot(source.pool, copy), true);
+  assert.equal(await isFetched(source.pool, { ...copy, name: "postern_move_other" }), false);
 });
 
 it("has no slot any more whose log the source's server gave up, though it still lists it", async () => {

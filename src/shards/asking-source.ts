@@ -10,7 +10,7 @@ import { lockSubscribing, type MoveSite } from "./move-store.ts";
 /** SQLSTATE query_canceled, by a limit of time too. */
 const CANCELLED = "57014";
 
-type Sites = { directory: Pool; source: MoveSite; target: MoveSite };
+export type Sites = { directory: Pool; source: MoveSite; target: MoveSite };
 
 /**
  * One move at a time: each would wait for another's lock on the server's
@@ -19,14 +19,14 @@ type Sites = { directory: Pool; source: MoveSite; target: MoveSite };
  * @param next what to do where the target's server gets no answer.
  * @throws ConfigError then.
  */
-export async function inTurn(
+export async function inTurn<T>(
   { directory, source, target }: Sites,
   next: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  await inTransaction(directory, async (lock) => {
+  work: () => Promise<T>,
+): Promise<T> {
+  return inTransaction(directory, async (lock) => {
     await lockSubscribing(lock);
-    await work().catch((error: unknown) => {
+    return work().catch((error: unknown) => {
       throw hasCode(error, CANCELLED)
         ? new ConfigError(faultOfSilence(source.name, target.name, next))
         : error;

@@ -64,6 +64,15 @@ export async function hasSlot(source: Db, { name }: Copy): Promise<boolean> {
   return rowCount === 1;
 }
 
+/** Whether a server fetches from the copy's slot at this moment. */
+export async function isFetched(source: Db, { name }: Copy): Promise<boolean> {
+  const { rowCount } = await source.query(
+    /* sql */ `SELECT FROM pg_replication_slots WHERE slot_name = $1 AND active`,
+    [name],
+  );
+  return rowCount === 1;
+}
+
 export async function isSubscribed(target: Db, { name }: Copy): Promise<boolean> {
   const { rowCount } = await target.query(
     /* sql */ `SELECT FROM pg_subscription WHERE subname = $1
@@ -88,6 +97,9 @@ export async function readWorkers(target: Db): Promise<{ most: number; taken: nu
 /** In the target, in a transaction. It applies with its owner's rights, which pass row-level security. */
 export async function subscribe(target: Db, copy: Copy, sourceUrl: string): Promise<void> {
   if (await isSubscribed(target, copy)) {
+    await hideFromLog(target);
+    // The source may have another address or password than when the copy began.
+    await target.query(`ALTER SUBSCRIPTION ${copy.name} CONNECTION ${escapeLiteral(sourceUrl)}`);
     await target.query(`ALTER SUBSCRIPTION ${copy.name} ENABLE`);
     return;
   }
@@ -189,24 +201,43 @@ export async function stopApplying(target: Db, copy: Copy): Promise<boolean> {
   return rowCount === 0;
 }
 
-/** With its slot in the source, and those of tables that were being copied. */
-export async function unsubscribe(source: Db, target: Db, copy: Copy): Promise<void> {
-  if (!(await isSubscribed(target, copy))) return;
-  if (!(await hasSlot(source, copy))) {
-    // PostgreSQL would refuse to drop a subscription whose slot is gone.
-    await target.query(`ALTER SUBSCRIPTION ${copy.name} DISABLE`);
-    await target.query(`ALTER SUBSCRIPTION ${copy.name} SET (slot_name = NONE)`);
-  }
-  await target.query(`DROP SUBSCRIPTION ${copy.name}`);
+/**
+ * In a transaction. PostgreSQL would have the target's server drop the slots, which may not reach the source any
+ * more: see dropSlots. Answers what the names of those for single tables are like; null: there was no subscription.
+ */
+export async function unsubscribe(target: Db, { name }: Copy): Promise<string | null> {
+  const { rows } = await target.query<{ slots: string }>(
+    /* sql */ `SELECT format('pg\\_%s\\_sync\\_%%\\_%s', oid, (SELECT system_identifier FROM pg_control_system())) AS slots
+      FROM pg_subscription WHERE subname = $1
+        AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [name],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  await limitAsking(target, "transaction");
+  await target.query(`ALTER SUBSCRIPTION ${name} DISABLE`);
+  await target.query(`ALTER SUBSCRIPTION ${name} SET (slot_name = NONE)`);
+  await target.query(`DROP SUBSCRIPTION ${name}`);
+  return row.slots;
 }
 
-/** Also the slot, where no subscription used it yet. */
 export async function unpublish(source: Db, copy: Copy): Promise<void> {
   await source.query(`DROP PUBLICATION IF EXISTS ${publicationsOf(copy).join(", ")}`);
+}
+
+/**
+ * In the source: the slot of a copy that nobody subscribes to any more, and those of its tables that were being
+ * copied. True once none is left: a server that has just lost its subscription may still hold one.
+ */
+export async function dropSlots(source: Db, { name }: Copy, others: string | null): Promise<boolean> {
+  const own = /* sql */ `database = current_database() AND (slot_name = $1 OR slot_name LIKE $2)`;
+  const names = [name, others];
   await source.query(
-    /* sql */ `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = $1 AND NOT active`,
-    [copy.name],
+    /* sql */ `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE ${own} AND NOT active`,
+    names,
   );
+  const { rowCount } = await source.query(/* sql */ `SELECT FROM pg_replication_slots WHERE ${own}`, names);
+  return rowCount === 0;
 }
 
 /** What moves have in this database, by kind and name. */

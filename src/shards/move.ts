@@ -33,6 +33,7 @@ import {
   addPending,
   ensureDay,
   hasReached,
+  isFetched,
   isSubscribed,
   publish,
   readCopyName,
@@ -43,12 +44,12 @@ import {
   readOpenTransactions,
   stopApplying,
   subscribe,
-  unpublish,
-  unsubscribe,
+  ASKING_MS,
   type Copy,
   type CopyState,
 } from "./copy-store.ts";
 import { compareLog, lacking, requireAll } from "./compare-copy.ts";
+import { endCopy } from "./end-copy.ts";
 import { HopelessError, requireFreeWorkers, requireNothingStored, requireSlot } from "./hopeless-moves.ts";
 import { readHomes } from "./directory-store.ts";
 import {
@@ -88,7 +89,6 @@ import { BROUGHT } from "./move-tables.ts";
 const FENCED_MS = 1700;
 const LOOK_MS = 50;
 const PAUSE_MS = 2000;
-const RUN_AGAIN = "Then run the command again.";
 const OR_UNDO = "Then run the command again, or undo the move with --undo";
 
 export type MoveServices = {
@@ -112,7 +112,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   await fence(source.db, move.tenantId, await readVersion(directory, move.tenantId));
   await wakeClients(source.db, move.tenantId);
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
-  // First the subscription: it would carry the deletions over.
+  // First the copy: it would carry the deletions over.
   await endCopy(services, copy);
   await deleteTenantRows(source.db, move.tenantId, (count) => tell(`deleted ${count} rows`));
   await setMoving(source.db, move.tenantId, false);
@@ -174,19 +174,14 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
       `${move.tenantId} lives in ${target.name} already.\nRun the command without --undo: it deletes what is left in ${source.name}.`,
     );
   }
-  await endCopy(services, copy);
+  // First what callers and receivers wait for.
   await unfence(source.db, move.tenantId);
   await setMoving(source.db, move.tenantId, false);
   await releaseEndpoints(source.db, move.tenantId);
+  await endCopy(services, copy);
   await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
   await forgetFence(target.db, move.tenantId);
   await deleteMove(directory, move.tenantId);
-}
-
-async function endCopy(services: MoveServices, copy: Copy): Promise<void> {
-  const { source } = services;
-  await inTurnOfItsOwn(services, RUN_AGAIN, (target) => unsubscribe(source.db, target, copy));
-  await unpublish(source.db, copy);
 }
 
 /** Who asks for an erasure from now on sees that the tenant is being moved. What was asked before counts. */
@@ -249,13 +244,17 @@ async function untilReached(services: MoveServices, copy: Copy): Promise<void> {
   });
 }
 
-/** @throws ConfigError when PostgreSQL has failed to apply something since, or has given up. */
+/** @throws ConfigError when PostgreSQL has failed to apply something since, has given up, or does not come to fetch anything. */
 async function watchCopy({ source, target }: MoveServices, copy: Copy): Promise<() => Promise<CopyState>> {
   const before = await readCopyState(target.db, copy);
+  let fetchedAt = performance.now();
   return async () => {
     await requireSlot(source, copy);
     const state = await readCopyState(target.db, copy);
-    if (state.errors > before.errors || !state.enabled) {
+    // PostgreSQL counts no connection that it could not make.
+    if (await isFetched(source.db, copy)) fetchedAt = performance.now();
+    const isFetching = performance.now() - fetchedAt < ASKING_MS;
+    if (state.errors > before.errors || !state.enabled || !isFetching) {
       throw new ConfigError(
         "The target's server could not fetch or apply the copy: its log says why.\nIf it lost its connection to the source, run the command again soon, as deliveries and publishing may wait; else remove the cause first, or undo the move with --undo.",
       );

@@ -17,7 +17,9 @@ const moveOf = (tenantId: TenantId) => ({
 
 /** Of the server, and of no tenant. */
 const OF_SERVER = new Set([
+  "dropSlots",
   "hasSlot",
+  "isFetched",
   "isSubscribed",
   "limitAsking",
   "lockErasures",
@@ -82,8 +84,10 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   readEnd: (db) => copying.readEnd(db),
   hasReached: (db, id) => copying.hasReached(db, copyOf(id), LSN),
   stopApplying: (db, id) => copying.stopApplying(db, copyOf(id)),
-  unsubscribe: (db, id) => copying.unsubscribe(db, db, copyOf(id)),
+  unsubscribe: (db, id) => copying.unsubscribe(db, copyOf(id)),
   unpublish: (db, id) => copying.unpublish(db, copyOf(id)),
+  dropSlots: (db, id) => copying.dropSlots(db, copyOf(id), null),
+  isFetched: (db, id) => copying.isFetched(db, copyOf(id)),
   readLeftCopies: (db) => copying.readLeftCopies(db),
   readDays: (db) => copying.readDays(db),
   readKeptSince: (db) => copying.readKeptSince(db),

@@ -99,6 +99,17 @@ export const ADA = {
   address: null,
 } as const;
 
+/** The same, with nothing that a move waits for: where nothing works, no attempt ends, and nobody folds counts. */
+export async function seedMovableTenants(admin: Pool): Promise<void> {
+  await seedTwoTenants(admin);
+  await admin.query(`DELETE FROM postern.delivery_counts; DELETE FROM postern.tenant_erasures;
+    UPDATE postern.dispatches d SET claimable_at = now() - interval '1 minute',
+      event_id = (SELECT id FROM postern.events e WHERE e.tenant_id = d.tenant_id);
+    SELECT postern.ensure_partitions(current_date - 30, current_date - 30);
+    DELETE FROM postern.bodies_to_keep; UPDATE postern.stored_objects SET state = 'purged';
+    UPDATE postern.storage_exports SET status = 'failed', lease_owner = NULL, lease_until = NULL`);
+}
+
 /** Removes every row and gives both tenants new ones. */
 export async function seedTwoTenants(admin: Pool): Promise<{ acme: Rows; globex: Rows }> {
   // TRUNCATE makes new files of all partitions and indexes, which every session reads anew: most of these tests' time.
