@@ -117,6 +117,14 @@ describe("POST /api/webhooks/:id/test", () => {
     assert.equal((await webhooks.test(endpoint.id, TYPE)).status, "test");
   });
 
+  it("sends where a dry run is expressly not asked for", async () => {
+    const { endpoint } = await webhooks.create();
+    const json = { event_type: TYPE, dry_run: false };
+    const { status, text } = await service.call("POST", `/api/webhooks/${endpoint.id}/test`, { json });
+    assert.equal(status, 200, text);
+    assert.equal(JSON.parse(text).status, "test");
+  });
+
   it("sends what the subscription covers by type, by prefix and by *", async () => {
     for (const events of [[TYPE], ["invoice.*"], ["*"]]) {
       const { endpoint } = await webhooks.create({ events });

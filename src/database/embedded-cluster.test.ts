@@ -235,7 +235,11 @@ describe("a cluster", () => {
       done > "${told}"
       echo 18 > "$folder/PG_VERSION"`,
     );
+    // A start that was killed in the middle has left some of it.
+    await mkdir(`${cluster}.new`);
+    await writeFile(join(`${cluster}.new`, "half"), "");
     await ensureCluster(place(native), login);
+    assert.deepEqual(await readdir(cluster), ["PG_VERSION"]);
     assert.deepEqual((await readFile(told, "utf8")).trim().split("\n"), [
       "drwx------",
       "--username=postern",

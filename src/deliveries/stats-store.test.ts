@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { readingOnly } from "../../test/support/reading-only.ts";
@@ -139,6 +141,34 @@ it("what another process folds or forgets is passed over, and the rest is not ke
     await one.query("ROLLBACK");
     one.release();
     await two.query("DELETE FROM postern.shard_tenants; DELETE FROM postern.newest_attempts");
+    two.release();
+  }
+});
+
+it("counts are folded in the order of their keys, so that two who fold never wait for each other", async () => {
+  const { pool } = database;
+  await pool.query("DELETE FROM postern.delivery_counts; DELETE FROM postern.delivery_stats");
+  const rows = `SELECT $1, id, ${AT}, '', 1, 1, 1, 1, id, id FROM unnest($2::uuid[]) AS id`;
+  const ids = Array.from({ length: 40 }, () => newEndpointId());
+  const add = () => pool.query(`INSERT INTO postern.delivery_counts ${rows}`, [tenantId, ids]);
+  await add();
+  await foldCounts(pool);
+  await add();
+  const [one, two] = [await pool.connect(), await pool.connect()];
+  try {
+    await one.query("BEGIN");
+    const key = "tenant_id, endpoint_id, grain, at, cause";
+    await one.query(`SELECT FROM postern.delivery_stats ORDER BY ${key} LIMIT 1 FOR UPDATE`);
+    const pid = await pidOf(one);
+    const folding = foldCounts(two);
+    await eventually(async () => (await waitersFor(pool, pid)) === 1);
+    // It waits for the first, and has locked none behind it: of each endpoint and of all, in three grains.
+    const free = await pool.query("SELECT FROM postern.delivery_stats FOR UPDATE SKIP LOCKED");
+    assert.equal(free.rowCount, 3 * 41 - 1);
+    await one.query("COMMIT");
+    await folding;
+  } finally {
+    one.release();
     two.release();
   }
 });

@@ -49,6 +49,13 @@ describe("a catalog with a misspelled member", () => {
   });
 });
 
+it("a catalog with an entry that is no object is refused, and told where", async () => {
+  assert.deepEqual((await faultOf("- null\n- text\n")).split("\n"), [
+    "FILE:1: 0 Invalid input: expected object, received null",
+    "FILE:2: 1 Invalid input: expected object, received string",
+  ]);
+});
+
 describe("the built-in catalog", () => {
   it("has ten types at least, and examples that keep to their own schemas", async () => {
     const catalog = await loadCatalog(undefined);

@@ -140,7 +140,10 @@ describe("an archive that cannot be read", () => {
   it("is left when that is asked for, for the reason given", async () => {
     const reason = new Error("enough");
     const { bytes } = buildArchive([{}]);
-    await assert.rejects(inspect(bytes, { signal: AbortSignal.abort(reason) }), reason);
+    const signal = AbortSignal.abort(reason);
+    await assert.rejects(inspect(bytes, { signal }), reason);
+    // Where nothing is inflated too.
+    await assert.rejects(inspect(bytes, { signal, ceilings: { ...CEILINGS, entries: 0 } }), reason);
     assert.equal((await inspect(bytes, { signal: new AbortController().signal })).code, "READ");
   });
 });
