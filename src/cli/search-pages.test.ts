@@ -37,6 +37,19 @@ describe("a search through pages", () => {
     assert.equal(errors, "\r\u001b[Ksearched back to b\n");
   });
 
+  it("leaves the line to what it finds", async () => {
+    const { api } = clientOf([
+      { found: [], before: "b" },
+      { found: [7], before: null },
+    ]);
+    process.stderr.isTTY = true;
+    const { errors } = await captured(async () => {
+      const search = searchPages(api, { path: "/x", query: new URLSearchParams(), limit: 3, read });
+      for await (const id of search) process.stderr.write(`${id}\n`);
+    });
+    assert.equal(errors, "\r\u001b[Ksearched back to b\n7\n");
+  });
+
   it("leaves the given query as it is, and asks no further than it was told to", async () => {
     const { api, asked } = clientOf([
       { found: [9, 8], before: "8" },
