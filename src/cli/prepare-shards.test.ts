@@ -4,6 +4,7 @@ import { pipeline } from "node:stream";
 import { it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { freePort } from "../../test/support/free-port.ts";
+import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { joinedShards } from "../../test/support/joined-shards.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
@@ -28,8 +29,11 @@ it("a shard that is away is told once, also while it is looked for, and once it 
   await stopped.stop();
   const away = { level: 40, shard: "eu2" };
   assert.deepEqual(toldOf(), [away]);
+  const waits = holdWaits();
+  test.after(releaseWaits);
   const prepared = await prepareShards(sharded, log, 0);
   test.after(() => prepared.stop());
+  await eventually(async () => waits.length === 1);
   assert.equal(prepared.url, of("eu1").url);
   assert.deepEqual([...prepared.absent.keys()], ["eu2"]);
   const functions = "SELECT count(*)::int AS there FROM postern.schema_functions";
@@ -41,8 +45,12 @@ it("a shard that is away is told once, also while it is looked for, and once it 
   });
   test.after(() => server.close());
   server.listen(port, "127.0.0.1");
+  waits[0]?.end();
   await prepared.absent.get("eu2");
-  await eventually(async () => toldOf().length === 3);
+  // It is looked for no more.
+  await eventually(async () => waits.length === 2);
+  waits[1]?.end();
+  await eventually(async () => waits.length === 3);
   assert.deepEqual(toldOf(), [away, away, { level: 30, shard: "eu2" }]);
   // It may have been away as the others were upgraded.
   assert.deepEqual((await of("eu2").pool.query(functions)).rows, before);
