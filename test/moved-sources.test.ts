@@ -1,7 +1,10 @@
 /** The source of a move that was left half-way, and that has another address or password since. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import { lockSubscribing, readMarks } from "../src/shards/move-store.ts";
 import { publish } from "./support/api.ts";
+import { pidOf, waitersFor } from "./support/lock-waits.ts";
+import { tenant } from "./support/two-tenants.ts";
 import { runProgram, startTask } from "./support/program.ts";
 import {
   delivered,
@@ -55,4 +58,24 @@ describe("a move that was left half-way, and whose source has another address si
       }
     });
   }
+
+  it("lets deliveries wait as it is undone, until the target gets no more of them and can't send them too", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    await leaveHalfWay(one.tid);
+    const { pool } = t.shards().database("eu1");
+    const other = await pool.connect();
+    await other.query("BEGIN");
+    // As another move that asks the source meanwhile.
+    await lockSubscribing(other);
+    const undoing = startTask(["tenants", "move", one.tid, "--undo"], t.settings());
+    const pid = await pidOf(other);
+    await eventually(async () => (await waitersFor(pool, pid)) === 1);
+    assert.equal((await readMarks(pool, tenant(one.tid)))?.moving, true);
+    await other.query("ROLLBACK");
+    other.release();
+    await eventually(async () => undoing.output().includes("stays in eu1"));
+    await publish(program, "invoice.paid", { as: producer(one.tid) });
+    await delivered(program, one);
+  });
 });

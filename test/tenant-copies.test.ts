@@ -6,14 +6,15 @@ import { createTenantPool } from "../src/database/tenant-pool.ts";
 import { inTransaction } from "../src/database/transaction.ts";
 import { compareLog } from "../src/shards/compare-copy.ts";
 import {
-  addPending,
   dropSlots,
   ensureDay,
+  fetchPending,
   hasReached,
   hasSlot,
   isFetched,
   isSubscribed,
   publish,
+  publishPending,
   readCopyState,
   readDays,
   readEnd,
@@ -29,6 +30,7 @@ import { CHANGING, GROWING, PENDING } from "../src/shards/move-tables.ts";
 import { startLogicalServer } from "./support/logical-server.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { eventually } from "./support/eventually.ts";
+import { startTcpProxy } from "./support/tcp-proxy.ts";
 import { seedTwoTenants, tenant } from "./support/two-tenants.ts";
 
 const TABLES = [...CHANGING, ...GROWING, ...PENDING];
@@ -61,7 +63,8 @@ before(async () => {
     settings = await readLogSettings(db);
   });
   settingsLater = await readLogSettings(target.pool);
-  await addPending(source.pool, target.pool, copy);
+  await publishPending(source.pool, copy);
+  await fetchPending(target.pool, copy);
   await eventually(async () => (await readCopyState(target.pool, copy)).unready === 0);
 });
 after(async () => {
@@ -264,7 +267,8 @@ it("has the dispatches also where a command was killed before the target knew of
   await source.pool.query(
     `ALTER PUBLICATION ${half.name} ADD TABLE postern.dispatches WHERE (tenant_id = 'globex')`,
   );
-  await addPending(source.pool, target.pool, half);
+  await publishPending(source.pool, half);
+  await fetchPending(target.pool, half);
   await eventually(async () => (await readCopyState(target.pool, half)).unready === 0);
   const { rowCount } = await target.pool.query(
     `SELECT FROM pg_subscription_rel JOIN pg_subscription s ON s.oid = srsubid
@@ -273,6 +277,27 @@ it("has the dispatches also where a command was killed before the target knew of
   );
   assert.equal(rowCount, 1);
   await endCopy(half);
+});
+
+it("ends in the target without an answer from the source, also while a table is being copied", async (test) => {
+  const silenced = { name: "postern_move_silenced", tenantId: globex };
+  const url = new URL(source.url);
+  const proxy = await startTcpProxy(Number(url.port));
+  test.after(() => proxy.close());
+  url.port = String(proxy.port);
+  const client = await target.pool.connect();
+  test.after(() => client.release(true));
+  await client.query("BEGIN; LOCK TABLE postern.header_sets IN EXCLUSIVE MODE");
+  await publish(source.pool, silenced);
+  await inTransaction(target.pool, (db) => subscribe(db, silenced, url.href));
+  await eventually(async () => (await readCopyState(target.pool, silenced)).unready === 1);
+  proxy.pause();
+  await client.query("ROLLBACK");
+  const slots = await inTransaction(target.pool, (db) => unsubscribe(db, silenced));
+  assert.equal(await isSubscribed(target.pool, silenced), false);
+  await unpublish(source.pool, silenced);
+  await proxy.close();
+  await eventually(() => dropSlots(source.pool, silenced, slots));
 });
 
 it("is known to the database that subscribed, and not to another of the same server", async () => {

@@ -13,13 +13,13 @@ const CANCELLED = "57014";
 export type Sites = { directory: Pool; source: MoveSite; target: MoveSite };
 
 /**
- * One move at a time: each would wait for another's lock on the server's
- * subscriptions, and its limit would run meanwhile.
+ * Does the work while no other move asks: it would wait for the other's lock on
+ * the server's subscriptions, and its limit of time would run meanwhile.
  *
  * @param next what to do where the target's server gets no answer.
  * @throws ConfigError then.
  */
-export async function inTurn<T>(
+export async function askAlone<T>(
   { directory, source, target }: Sites,
   next: string,
   work: () => Promise<T>,
@@ -35,12 +35,12 @@ export async function inTurn<T>(
 }
 
 /** The same of commands that PostgreSQL refuses in a transaction: within a session with that limit. */
-export async function inTurnOfItsOwn(
+export async function askAloneInSession(
   sites: Sites,
   next: string,
   work: (target: Db) => Promise<void>,
 ): Promise<void> {
-  await inTurn(sites, next, async () => {
+  await askAlone(sites, next, async () => {
     const session = await sites.target.db.connect();
     try {
       await limitAsking(session, "session");

@@ -7,6 +7,8 @@ import { CHANGING, GROWING, PENDING } from "./move-tables.ts";
 /** For all that the target's server asks the source in one command. PostgreSQL itself would wait for ever. */
 export const ASKING_MS = 15_000;
 
+const REFUSED_AT_ONCE = "host=127.0.0.1 port=1 user=nobody password=none";
+
 /** `name` is that of the subscription, of its slot, and of what the publications' names begin with. */
 export type Copy = { name: string; tenantId: TenantId };
 
@@ -135,8 +137,8 @@ async function hideFromLog(db: Db): Promise<void> {
     WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)`);
 }
 
-/** The dispatches are copied too from now on. */
-export async function addPending(source: Db, target: Db, copy: Copy): Promise<void> {
+/** The dispatches are to be copied too, once the target asks: see {@link fetchPending}. */
+export async function publishPending(source: Db, copy: Copy): Promise<void> {
   const [changing] = publicationsOf(copy);
   const { rowCount } = await source.query(
     /* sql */ `SELECT FROM pg_publication_tables WHERE pubname = $1 AND tablename = ANY ($2::text[])`,
@@ -145,6 +147,10 @@ export async function addPending(source: Db, target: Db, copy: Copy): Promise<vo
   if (rowCount === 0) {
     await source.query(`ALTER PUBLICATION ${changing} ADD TABLE ${tablesOf(PENDING, copy.tenantId)}`);
   }
+}
+
+/** Outside of a transaction: the dispatches are copied too from now on. */
+export async function fetchPending(target: Db, copy: Copy): Promise<void> {
   await target.query(`ALTER SUBSCRIPTION ${copy.name} REFRESH PUBLICATION`);
 }
 
@@ -202,7 +208,7 @@ export async function stopApplying(target: Db, copy: Copy): Promise<boolean> {
 }
 
 /**
- * In a transaction. PostgreSQL would have the target's server drop the slots, which may not reach the source any
+ * In a transaction. PostgreSQL would have the target's server drop the slots, and it may not reach the source any
  * more: see dropSlots. Answers what the names of those for single tables are like; null: there was no subscription.
  */
 export async function unsubscribe(target: Db, { name }: Copy): Promise<string | null> {
@@ -217,6 +223,8 @@ export async function unsubscribe(target: Db, { name }: Copy): Promise<string | 
   await limitAsking(target, "transaction");
   await target.query(`ALTER SUBSCRIPTION ${name} DISABLE`);
   await target.query(`ALTER SUBSCRIPTION ${name} SET (slot_name = NONE)`);
+  // Where tables are not wholly copied it still asks for their slots, and goes on once that is refused.
+  await target.query(`ALTER SUBSCRIPTION ${name} CONNECTION '${REFUSED_AT_ONCE}'`);
   await target.query(`DROP SUBSCRIPTION ${name}`);
   return row.slots;
 }

@@ -2,16 +2,20 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { inTurn, type Sites } from "./asking-source.ts";
+import { askAlone, type Sites } from "./asking-source.ts";
 import { ASKING_MS, dropSlots, unpublish, unsubscribe, type Copy } from "./copy-store.ts";
 
 const LOOK_MS = 50;
 
-export async function endCopy(sites: Sites, copy: Copy): Promise<void> {
-  const { source, target } = sites;
-  const slots = await inTurn(sites, "Then run the command again.", () =>
-    inTransaction(target.db, (db) => unsubscribe(db, copy)),
+/** The target gets nothing more. Answers what the names of slots for single tables are like, for `dropCopy`. */
+export async function stopCopy(sites: Sites, copy: Copy): Promise<string | null> {
+  return askAlone(sites, "Then run the command again.", () =>
+    inTransaction(sites.target.db, (db) => unsubscribe(db, copy)),
   );
+}
+
+/** What is left of it in the source. */
+export async function dropCopy({ source, target }: Sites, copy: Copy, slots: string | null): Promise<void> {
   await unpublish(source.db, copy);
   // The target's server has been told to let go of them.
   const endsAt = performance.now() + ASKING_MS;

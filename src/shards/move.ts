@@ -28,14 +28,15 @@ import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { TenantId } from "../shared/id.ts";
 import { withinLimit } from "../shared/time-limit.ts";
-import { inTurn, inTurnOfItsOwn } from "./asking-source.ts";
+import { askAlone, askAloneInSession } from "./asking-source.ts";
 import {
-  addPending,
   ensureDay,
+  fetchPending,
   hasReached,
   isFetched,
   isSubscribed,
   publish,
+  publishPending,
   readCopyName,
   readCopyState,
   readDays,
@@ -49,7 +50,7 @@ import {
   type CopyState,
 } from "./copy-store.ts";
 import { compareLog, lacking, requireAll } from "./compare-copy.ts";
-import { endCopy } from "./end-copy.ts";
+import { dropCopy, stopCopy } from "./end-copy.ts";
 import { HopelessError, requireFreeWorkers, requireNothingStored, requireSlot } from "./hopeless-moves.ts";
 import { readHomes } from "./directory-store.ts";
 import {
@@ -113,7 +114,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   await wakeClients(source.db, move.tenantId);
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
   // First the copy: it would carry the deletions over.
-  await endCopy(services, copy);
+  await dropCopy(services, copy, await stopCopy(services, copy));
   await deleteTenantRows(source.db, move.tenantId, (count) => tell(`deleted ${count} rows`));
   await setMoving(source.db, move.tenantId, false);
   await deleteMove(directory, move.tenantId);
@@ -174,11 +175,13 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
       `${move.tenantId} lives in ${target.name} already.\nRun the command without --undo: it deletes what is left in ${source.name}.`,
     );
   }
-  // First what callers and receivers wait for.
+  // First, or the target would get dispatches that wait for nothing, and its workers would send them too.
+  const slots = await stopCopy(services, copy);
   await unfence(source.db, move.tenantId);
   await setMoving(source.db, move.tenantId, false);
   await releaseEndpoints(source.db, move.tenantId);
-  await endCopy(services, copy);
+  // Last, since another server may hold a slot.
+  await dropCopy(services, copy, slots);
   await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
   await forgetFence(target.db, move.tenantId);
   await deleteMove(directory, move.tenantId);
@@ -224,7 +227,7 @@ async function copyLog(services: MoveServices, copy: Copy): Promise<void> {
   const { source, target, sourceUrl, tell } = services;
   for (const day of await readDays(source.db)) await ensureDay(target.db, day);
   await publish(source.db, copy);
-  await inTurn(services, `${OR_UNDO}.`, async () => {
+  await askAlone(services, `${OR_UNDO}.`, async () => {
     await requireFreeWorkers(target, copy);
     await inTransaction(target.db, (db) => subscribe(db, copy, sourceUrl));
   });
@@ -283,8 +286,9 @@ async function switchOver(services: MoveServices, move: Move, copy: Copy): Promi
   // A transaction that read the endpoints before may still add a dispatch that is not held.
   await until(await endOfOpen(source.db));
   await until(async () => !(await holdTenant(source.db, move.tenantId)));
+  await publishPending(source.db, copy);
   const next = `${OR_UNDO}: ${move.tenantId}'s deliveries wait until then.`;
-  await inTurnOfItsOwn(services, next, (db) => addPending(source.db, db, copy));
+  await askAloneInSession(services, next, (db) => fetchPending(db, copy));
   await untilCopied(services, copy);
   await untilReached(services, copy);
   if (await lacksEvents(target.db, move.tenantId)) throw lacking(target.name, "bodies of events that wait");
