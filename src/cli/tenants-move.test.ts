@@ -9,6 +9,7 @@ import { temporaryPath } from "../../test/support/temporary.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { Environment } from "../config.ts";
 import { tryLockMove } from "../shards/move-store.ts";
+import { whileAnswering } from "./move-databases.ts";
 
 const NAMES = ["eu1", "eu2", "eu3"];
 const acme = tenant("acme");
@@ -234,6 +235,114 @@ describe("a move that has begun", () => {
     } finally {
       client.release(true);
     }
+  });
+});
+
+/** As a backup has it that was made within a move to eu2. */
+const restored = () =>
+  of("eu2").pool.query(
+    "INSERT INTO postern.shard_tenants (tenant_id, version, fenced, moving) VALUES ('acme', 2, true, true)",
+  );
+
+async function isLeft(): Promise<boolean> {
+  const { rows } = await of("eu2").pool.query("SELECT FROM postern.shard_tenants WHERE moving");
+  return rows.length > 0;
+}
+
+function shardsWith(name: string, url: string): Environment {
+  const env = settings();
+  return { ...env, SHARDS: env["SHARDS"]?.replace(of(name).url, url) };
+}
+
+function nowhere(name: string): Environment {
+  const url = new URL(of(name).url);
+  url.port = "1";
+  return shardsWith(name, url.href);
+}
+
+describe("a move that is over, and that a restored backup has brought back", () => {
+  it("is ended where it can be, and shards that are away are named", async () => {
+    assert.match(
+      await refusal(["--undo"], nowhere("eu2")),
+      /^postern:\nacme is not being moved\.\nIt lives in eu1\. eu2 could not be asked .*\nThe shard eu2 cannot be reached: /,
+    );
+    await of("eu1").pool.query("UPDATE postern.shard_directory SET shard = 'eu3'");
+    assert.match(await refusal(["--undo"], nowhere("eu3")), /^postern:\nThe shard eu3 cannot be reached: /);
+    await of("eu1").pool.query("UPDATE postern.shard_directory SET shard = 'eu1'");
+    await restored();
+    const { code, printed, errors } = await move(["--undo"], nowhere("eu3"));
+    assert.equal(code, 1);
+    assert.match(printed, /^acme lives in eu1\. What a restore had brought back of a move is ended in eu2: /);
+    assert.match(
+      errors,
+      /eu3 could not be asked .*\n +The shard eu3 cannot be reached: .*\n.*\n +Then run the command again\./,
+    );
+    assert.equal(await isLeft(), false);
+  });
+
+  it("is not ended in a database that is not the shard", async () => {
+    await restored();
+    const [one, two] = [of("eu2").url, of("eu3").url];
+    const SHARDS = `eu1=${of("eu1").url}|eu2=${two}|eu3=${one}`;
+    assert.match(
+      await refusal(["--undo"], { SHARDS }),
+      /^postern:\nacme is not being moved\.\n.*\nThe database of eu2 in SHARDS is not that shard .*\nCorrect its URL\.\nThe database of eu3 /,
+    );
+    assert.equal(await isLeft(), true);
+  });
+
+  it("is not waited for without end in a shard that falls silent", async () => {
+    await restored();
+    const url = new URL(of("eu2").url);
+    const proxy = await startTcpProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const open = await of("eu2").pool.connect();
+    try {
+      await open.query("BEGIN; LOCK TABLE postern.shard_tenants");
+      const ending = runProgram(["tenants", "move", "acme", "--undo"], shardsWith("eu2", url.href));
+      await eventually(async () => {
+        const { rows } = await of("eu2").pool.query(
+          "SELECT FROM pg_locks WHERE relation = 'postern.shard_tenants'::regclass AND NOT granted",
+        );
+        return rows.length === 1;
+      });
+      proxy.pause();
+      const { code, errors } = await ending;
+      assert.equal(code, 1);
+      assert.match(errors, /of a move of acme may not be ended everywhere: eu2 does not answer\.\n/);
+    } finally {
+      open.release(true);
+      await proxy.close();
+    }
+  });
+
+  it("does not open the tenant's shard where another has let the tenant in", async () => {
+    await of("eu1").pool.query(
+      "INSERT INTO postern.shard_tenants (tenant_id, version, fenced, moving) VALUES ('acme', 1, true, true)",
+    );
+    try {
+      await of("eu2").pool.query("INSERT INTO postern.shard_tenants (tenant_id, version) VALUES ('acme', 2)");
+      assert.match(
+        await refusal(["--undo"]),
+        /acme lives in eu2 by its own rows.*\n.* restore a later backup of eu1 /,
+      );
+    } finally {
+      await of("eu1").pool.query("TRUNCATE postern.shard_tenants");
+    }
+  });
+});
+
+describe("a database that falls silent as the work on it succeeds", () => {
+  it("fails it no more", async () => {
+    const silences: string[] = [];
+    // Its look is waited for, until it is given up.
+    const silent = { name: "eu1", db: { query: () => new Promise<never>(() => undefined) } };
+    const told = await whileAnswering(
+      silent,
+      (name) => silences.push(name),
+      async () => "done",
+    );
+    assert.deepEqual([told, silences], ["done", []]);
   });
 });
 

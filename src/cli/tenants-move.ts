@@ -1,11 +1,11 @@
 import { defineCommand } from "citty";
 import { environment, readDatabaseConfig } from "../config.ts";
 import { forLibpq } from "../database/host-list.ts";
-import { isAway, isPassing } from "../database/passing-errors.ts";
-import { createPool, type Db, type Pool } from "../database/pool.ts";
+import { isPassing } from "../database/passing-errors.ts";
+import type { Pool } from "../database/pool.ts";
 import { foldCounts } from "../deliveries/stats-store.ts";
 import { readServerFacts } from "../shards/copy-store.ts";
-import { readHomes, type Home } from "../shards/directory-store.ts";
+import { readHomes } from "../shards/directory-store.ts";
 import { readMark } from "../shards/join-store.ts";
 import { judgeShards } from "../shards/join.ts";
 import { faultOfStored, faultsOfSource, faultsOfTarget, limitOfSource } from "../shards/move-faults.ts";
@@ -22,24 +22,26 @@ import {
 } from "../shards/move-store.ts";
 import { BROUGHT } from "../shards/move-tables.ts";
 import { moveTenant, undoMove, type MoveServices } from "../shards/move.ts";
-import { endRestored, requireHome, requireUnrestored } from "../shards/restored-move.ts";
+import { requireUnrestored } from "../shards/restored-move.ts";
 import { tlsParameterFault } from "../database/tls-parameters.ts";
 import { ConfigError } from "../shared/config-error.ts";
-import { describeCause } from "./mistakes.ts";
-import { makeRepeated, type Background } from "../shared/every.ts";
 import { messageOf } from "../shared/message-of.ts";
 import type { TenantId } from "../shared/id.ts";
-import { withinLimit } from "../shared/time-limit.ts";
-import { requireFit, requireMigrated, sayDatabase } from "./command-database.ts";
+import { sayDatabase } from "./command-database.ts";
 import { withClearErrors } from "./command.ts";
-import { CONNECTION_TIMEOUT_MS } from "./databases.ts";
+import { endMoveThatIsOver } from "./end-restored-move.ts";
+import {
+  endAtOnce,
+  isShardOf,
+  lookAt,
+  shardOf,
+  whileAnswering,
+  withPool,
+  type Place,
+} from "./move-databases.ts";
 import { makeProgress } from "./progress.ts";
 import { requireTenantId } from "./require-tenant-id.ts";
 
-/** One of the directory's is held for the whole move, and one of the others asks now and then whether they answer. */
-const POOL_SIZE = 4;
-const LOOK_EVERY_MS = 2000;
-const ANSWER_LIMIT_MS = 10_000;
 const MB = 1_000_000;
 
 export const moveCommand = defineCommand({
@@ -72,8 +74,6 @@ export const moveCommand = defineCommand({
     }),
 });
 
-type Place = { name: string; url: string };
-
 type Asked = { tenantId: TenantId; to: string | null; isDry: boolean; isUndo: boolean };
 
 async function run(shards: readonly Place[], directory: Pool, asked: Asked): Promise<void> {
@@ -86,7 +86,7 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
   }
   const move = await findMove(directory, tenantId);
   if (move === null && asked.isUndo) {
-    await endMoveThatIsOver(shards, tenantId, home);
+    await endMoveThatIsOver(shards, directory, { tenantId, home });
     return;
   }
   const to = asked.to ?? move?.target;
@@ -117,26 +117,6 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
       await act(services, { move, asked, names: shards.map(({ name }) => name) });
     }),
   ).finally(() => progress.end());
-}
-
-/** As a restore may have brought one back. */
-async function endMoveThatIsOver(shards: readonly Place[], tenantId: TenantId, home: Home): Promise<void> {
-  const progress = makeProgress(false);
-  const within = <T>(place: Place, work: (site: MoveServices["source"]) => Promise<T>): Promise<T> =>
-    withPool(place, (db) => work({ name: place.name, db }));
-  const asked = { tenantId, home };
-  await within(shardOf(shards, home.shard), (site) => requireHome(site, asked));
-  const ended: string[] = [];
-  for (const place of shards) {
-    const isEnded = await within(place, (site) => endRestored(site, asked, (text) => progress.show(text)));
-    if (isEnded) ended.push(place.name);
-  }
-  progress.end();
-  if (ended.length === 0)
-    throw new ConfigError(`${tenantId} is not being moved.\nIt lives in ${home.shard}.`);
-  console.log(
-    `${tenantId} lives in ${home.shard}, and nothing is left of a move in ${ended.join(", ")}, which a restore had brought back.`,
-  );
 }
 
 /** These are no settings of the service, which are checked at its start. */
@@ -192,31 +172,12 @@ async function orHalfWay(
   const end = (): void => endHalfWay(tenantId, "the command was interrupted");
   process.on("SIGINT", end).on("SIGTERM", end);
   try {
-    await whileAnswering(source, tenantId, () => whileAnswering(target, tenantId, work));
+    const silent = (name: string): void => endHalfWay(tenantId, `${name} does not answer`);
+    await whileAnswering(source, silent, () => whileAnswering(target, silent, work));
   } catch (error) {
     throw isPassing(error) ? halfWay(tenantId, messageOf(error)) : error;
   } finally {
     process.off("SIGINT", end).off("SIGTERM", end);
-  }
-}
-
-/** No statement of a move has a limit of time: a server that is stopped, or whose network swallows, would be waited for without end. */
-async function whileAnswering(
-  { name, db }: MoveServices["source"],
-  tenantId: TenantId,
-  work: () => Promise<void>,
-): Promise<void> {
-  let answeredAt = performance.now();
-  const answered = (): void => void (answeredAt = performance.now());
-  // It fails sooner where it needs a new connection. A server that is gone is noticed by the work itself.
-  const look = lookAt(db, answered, () => {
-    if (performance.now() - answeredAt >= ANSWER_LIMIT_MS) endHalfWay(tenantId, `${name} does not answer`);
-  });
-  look.start();
-  try {
-    await work();
-  } finally {
-    await look.stop();
   }
 }
 
@@ -226,11 +187,8 @@ function halfWay(tenantId: TenantId, why: string): ConfigError {
   );
 }
 
-/** Ends the process at once, whatever it is doing. */
 function endHalfWay(tenantId: TenantId, why: string): void {
-  // Behind what shows the progress.
-  if (process.stderr.isTTY) process.stderr.write("\n");
-  void withClearErrors(() => Promise.reject(halfWay(tenantId, why)));
+  endAtOnce(halfWay(tenantId, why));
 }
 
 /** PostgreSQL tells no client how much is free on its disk. */
@@ -242,14 +200,13 @@ function describeSize({ rows, bytes }: Size, target: string): string {
 /** A URL of the command that leads elsewhere would have rows of a living tenant deleted. */
 async function requireShards({ directory, source, target }: MoveServices): Promise<void> {
   const keeper = await readMark(directory);
-  for (const [{ name, db }, setting] of [
+  for (const [site, setting] of [
     [source, "MOVE_FROM_URL"],
     [target, "MOVE_TO_URL"],
   ] as const) {
-    const mark = await readMark(db);
-    if (mark === null || keeper === null || mark.name !== name || mark.directory !== keeper.directory) {
+    if (!(await isShardOf(keeper, site))) {
       throw new ConfigError(
-        `The database of ${setting} is not the shard ${name} of this installation.\nCorrect or unset it; without it the URL of SHARDS is used.`,
+        `The database of ${setting} is not the shard ${site.name} of this installation.\nCorrect or unset it; without it the URL of SHARDS is used.`,
       );
     }
   }
@@ -291,45 +248,6 @@ function others(
   [first]: readonly string[],
 ): MoveServices["source"][] {
   return [source, target].filter(({ name }) => name !== first);
-}
-
-function shardOf(shards: readonly Place[], name: string): Place {
-  const found = shards.find((shard) => shard.name === name);
-  if (found !== undefined) return found;
-  const known = shards.map((shard) => shard.name).join(", ");
-  throw new ConfigError(`There is no shard ${name}.\nSHARDS names ${known}.`);
-}
-
-async function withPool<T>({ name, url }: Place, work: (db: Pool) => Promise<T>): Promise<T> {
-  await requireFit(url).catch((error: unknown) => {
-    if (!isAway(error)) throw error;
-    const cause = describeCause(error);
-    if (cause !== null) throw new ConfigError(`The shard ${name} can't be used. ${cause}`);
-    throw new ConfigError(
-      `The shard ${name} cannot be reached: ${messageOf(error)}.\nStart its server, or correct its URL in SHARDS, MOVE_FROM_URL or MOVE_TO_URL.`,
-    );
-  });
-  const db = createPool({
-    url,
-    poolSize: POOL_SIZE,
-    applicationName: "postern move",
-    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
-    // Deleting and counting may take long; each wait has an end of its own.
-    statementTimeoutMs: 0,
-  });
-  try {
-    await requireMigrated(db, `the shard ${name}`);
-    return await work(db);
-  } finally {
-    await db.end();
-  }
-}
-
-/** Whether its server answers. */
-function lookAt(db: Db, answered: () => void, failed: () => void): Background {
-  const look = () =>
-    withinLimit(db.query("SELECT"), ANSWER_LIMIT_MS, () => new Error("no answer")).then(answered);
-  return makeRepeated(LOOK_EVERY_MS, look, failed);
 }
 
 /** One command at a time for a tenant. One that has lost its lock ends: another may delete what it copies, or the reverse. */

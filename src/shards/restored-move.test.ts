@@ -54,7 +54,13 @@ describe("the marks of both shards", () => {
       ["1f 2fm", "2fm 2fm", "2f 2fm", "2f -"],
       /^acme has left eu1 by its own rows.*\n.* a later backup of eu0 /,
     ],
-    ["and so before a move", null, ["1f -", "2f -", "1fm -"], /^acme has left eu1 by its own rows/],
+    ["and so before a move", null, ["1f -", "2f -", "2fm -"], /^acme has left eu1 by its own rows/],
+    [
+      "where the source was restored to a moment behind the fence of a move that was undone",
+      null,
+      ["1fm -", "1fm 2fm"],
+      /^acme waits in eu1 for a move that is over: .*\nRun the command with --undo first\.$/,
+    ],
     [
       "where the target lacks what the directory knows of",
       true,

@@ -17,6 +17,7 @@ import {
   readMarks,
   releaseEndpoints,
   setMoving,
+  unfence,
   type Marks,
   type Move,
   type MoveSite,
@@ -41,13 +42,20 @@ export function faultOfMarks(
       : faultOfTarget(tenantId, source.name, target.name);
   }
   if (target.marks !== null && !target.marks.fenced) {
-    return `${tenantId} lives in ${target.name} by its own rows, of which the directory does not know: a database was restored from a backup older than a move.\nStop Postern, and restore a later backup of ${first} ${LATER_BACKUP}`;
+    return unknownHome(tenantId, target.name, first);
   }
   const { marks } = source;
   if (marks?.fenced !== true) return null;
   // A fence of a move that has not switched yet.
   if (move !== null && marks.moving && marks.version <= home.version) return null;
+  if (move === null && isFenceOfUndone(home, marks)) {
+    return `${tenantId} waits in ${source.name} for a move that is over: the shard was restored from a backup made within it.\nRun the command with --undo first.`;
+  }
   return `${tenantId} has left ${source.name} by its own rows, of which the directory does not know: a database was restored from a backup older than the end of a move.\nStop Postern, and restore a later backup of ${first} ${LATER_BACKUP}`;
+}
+
+function unknownHome(tenantId: TenantId, shard: string, first: string): string {
+  return `${tenantId} lives in ${shard} by its own rows, of which the directory does not know: a database was restored from a backup older than a move.\nStop Postern, and restore a later backup of ${first} ${LATER_BACKUP}`;
 }
 
 function faultOfTarget(tenantId: TenantId, source: string, target: string): string {
@@ -118,23 +126,52 @@ export async function endRestored(
   tell: (text: string) => void,
 ): Promise<boolean> {
   const marks = await readMarks(db, tenantId);
-  if (marks?.moving !== true || marks.fenced === (name === home.shard)) return false;
-  if (name !== home.shard) await deleteTenantRows(db, tenantId, (count) => tell(`deleted ${count} rows`));
+  if (marks?.moving !== true) return false;
+  if (name === home.shard) {
+    await unfence(db, tenantId);
+    await setMoving(db, tenantId, false);
+    await releaseEndpoints(db, tenantId);
+    return true;
+  }
+  if (!marks.fenced) return false;
+  await deleteTenantRows(db, tenantId, (count) => tell(`deleted ${count} rows`));
   await setMoving(db, tenantId, false);
-  if (name === home.shard) await releaseEndpoints(db, tenantId);
   return true;
+}
+
+/**
+ * Whether these marks of the tenant's own shard were made behind the fence of a move away that was undone. Those of
+ * a target, restored from within the copying, are the same from the second version on: it may lack rows.
+ */
+export function isFenceOfUndone(home: Home, { version, moving, fenced }: Marks): boolean {
+  return fenced && moving && version === 1 && home.version === 1;
 }
 
 /** @throws ConfigError where the rows of the tenant's own shard are not those that its callers have */
 export async function requireHome(
   { name, db }: MoveSite,
   { tenantId, home }: { tenantId: TenantId; home: Home },
-): Promise<void> {
+  first: string,
+): Promise<{ isFenced: boolean }> {
   const marks = await readMarks(db, tenantId);
   // One that was placed there, and has not been asked for.
-  if (marks === null && home.version === 1) return;
-  if (marks !== null && !marks.fenced && marks.version === home.version) return;
+  if (marks === null && home.version === 1) return { isFenced: false };
+  if (marks !== null && !marks.fenced && marks.version === home.version) return { isFenced: false };
+  if (marks !== null && isFenceOfUndone(home, marks)) return { isFenced: true };
+  const isDirectoryOlder =
+    marks !== null && (marks.version > home.version || (marks.fenced && home.version === 1));
   throw new ConfigError(
-    `${tenantId} lives in ${name} by the directory alone: a database was restored from a backup older than the end of a move.\nStop Postern, and restore a later backup of it ${LATER_BACKUP}`,
+    `${tenantId} lives in ${name} by the directory alone: a database was restored from a backup older than the end of a move.\nStop Postern, and restore a later backup of ${isDirectoryOlder ? first : name} ${LATER_BACKUP}`,
   );
+}
+
+/** @throws ConfigError where this shard, which is not the tenant's own, has let it in since: the directory is older */
+export async function requireNoLaterHome(
+  { name, db }: MoveSite,
+  { tenantId, home }: { tenantId: TenantId; home: Home },
+  first: string,
+): Promise<void> {
+  const marks = await readMarks(db, tenantId);
+  if (marks === null || marks.fenced || marks.version <= home.version) return;
+  throw new ConfigError(unknownHome(tenantId, name, first));
 }
