@@ -145,38 +145,51 @@ describe("a move to the shard that keeps the directory", () => {
       ],
       left,
     );
-    await requireRefused(tid, [["--undo"]], new RegExp(`${tid} lives in eu2 by the directory alone`));
+    await requireRefused(
+      tid,
+      [["--undo"]],
+      new RegExp(`${tid} lives in eu2 by the directory alone.*\\n.* restore a later backup of eu1 `),
+    );
     assert.match(
       await doctor(),
-      new RegExp(
-        `^fail {2}shard eu2: tenants: ${tid} by the directory, and by its own rows they have moved on`,
-        "m",
-      ),
+      new RegExp(`^fail {2}shard eu2: tenants: ${tid} moved on by the shard's own rows`, "m"),
     );
   });
 });
 
 describe("a move that is over, and that a restored backup has brought back", () => {
-  it("is ended by --undo in the tenant's own shard, whose deliveries waited for it", async () => {
-    const { tid, id, program } = await tenantIn("eu2");
-    const [before = {}] = await marksOf("eu2", tid);
-    await t.rows("eu2", "UPDATE postern.shard_tenants SET moving = true WHERE tenant_id = $1", [tid]);
-    await t.rows("eu2", "UPDATE postern.endpoints SET moving = true WHERE tenant_id = $1", [tid]);
-    await publish(program, "invoice.paid", { as: producer(tid) });
-    const told = await doctor();
-    assert.match(
-      told,
-      new RegExp(`^fail {2}shard eu2: tenants: ${tid} whose deliveries wait for a move that is over`, "m"),
-    );
-    assert.match(told, new RegExp(`→ run \`postern tenants move ${tid} --undo\``));
-    const { code, printed, errors } = await move(tid, "--undo");
-    assert.equal(code, 0, errors);
-    assert.match(printed, new RegExp(`${tid} lives in eu2, and nothing is left of a move in eu2, `));
-    await delivered(program, { tid, id }, 3);
-    assert.deepEqual(await marksOf("eu2", tid), [before]);
-    assert.doesNotMatch(await doctor(), /^(fail|warn).*tenants:/m);
-    assert.match((await move(tid, "--undo")).errors, /is not being moved/);
-  });
+  for (const isFenced of [false, true])
+    it(`is ended by --undo in the tenant's own shard, whose deliveries${isFenced ? " and callers" : ""} waited for it`, async () => {
+      const { tid, id, program } = await tenantIn("eu2");
+      const [before = {}] = await marksOf("eu2", tid);
+      await t.rows(
+        "eu2",
+        "UPDATE postern.shard_tenants SET moving = true, fenced = $2 WHERE tenant_id = $1",
+        [tid, isFenced],
+      );
+      await t.rows("eu2", "UPDATE postern.endpoints SET moving = true WHERE tenant_id = $1", [tid]);
+      if (!isFenced) await publish(program, "invoice.paid", { as: producer(tid) });
+      const told = await doctor();
+      assert.match(
+        told,
+        new RegExp(
+          `^fail {2}shard eu2: tenants: deliveries of ${tid}, and perhaps publishing, wait for a move`,
+          "m",
+        ),
+      );
+      assert.match(told, new RegExp(`→ run \`postern tenants move ${tid} --undo\``));
+      const { code, printed, errors } = await move(tid, "--undo");
+      assert.equal(code, 0, errors);
+      assert.match(
+        printed,
+        new RegExp(`${tid} lives in eu2. What a restore had brought back of a move is ended in eu2: `),
+      );
+      if (isFenced) await publish(program, "invoice.paid", { as: producer(tid) });
+      await delivered(program, { tid, id }, 3);
+      assert.deepEqual(await marksOf("eu2", tid), [before]);
+      assert.doesNotMatch(await doctor(), /^(fail|warn).*tenants:/m);
+      assert.match((await move(tid, "--undo")).errors, /is not being moved/);
+    });
 
   it("is ended by --undo in another shard, where its copy is deleted", async () => {
     const { tid, id, program } = await tenantIn("eu1");
@@ -204,10 +217,7 @@ describe("a move that is over, and that a restored backup has brought back", () 
     const told = await doctor();
     assert.match(
       told,
-      new RegExp(
-        `^warn {2}shard eu2: tenants: ${tid} by rows of a move that is over, which nobody asks for`,
-        "m",
-      ),
+      new RegExp(`^warn {2}shard eu2: tenants: rows of ${tid} are left of a move that is over`, "m"),
     );
     assert.match((await move(tid, "--to", "eu2")).errors, /eu2 has rows of .* already \(endpoints\)/);
     const rows = await rowsOf(t, "eu1", tid);

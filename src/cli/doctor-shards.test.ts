@@ -96,6 +96,9 @@ describe("tenants that a shard has", () => {
     const directory = "INSERT INTO postern.shard_directory VALUES ('acme', 'eu2', 2)";
     const shard = "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ('acme', 2, true)";
     assert.deepEqual(await placesToldAfter(directory, shard), [null, unknown("acme")]);
+    // It may lack rows: it is not opened, though the fence of a move away has these marks too.
+    const copying = `${shard}; UPDATE postern.shard_tenants SET moving = true`;
+    assert.deepEqual(await placesToldAfter(directory, copying), [null, unknown("acme")]);
     // One that has switched, and is about to let the tenant in; or one that is to take it away again.
     const moving =
       "INSERT INTO postern.tenant_moves (tenant_id, source, target) VALUES ('acme', 'eu1', 'eu2')";
@@ -107,25 +110,37 @@ describe("tenants that a shard has", () => {
       "as gone, where the directory is older than their move away",
       "'eu2', 1",
       "2, true, false",
-      "fail: acme by the directory, and by its own rows they have moved on: the directory was restored from a backup older than that",
+      "fail: acme moved on by the shard's own rows, and not by the directory: the directory was restored from a backup older than that",
     ],
     [
       "as gone too, where they had been moved here before",
       "'eu2', 2",
       "3, true, false",
-      "fail: acme by the directory, and by its own rows they have moved on: the directory was restored from a backup older than that",
+      "fail: acme moved on by the shard's own rows, and not by the directory: the directory was restored from a backup older than that",
     ],
     [
       "as held, where the shard was restored to a moment within a move that was undone",
       "'eu2', 1",
       "1, false, true",
-      "fail: acme whose deliveries wait for a move that is over: it was restored from a backup made within that",
+      "fail: deliveries of acme, and perhaps publishing, wait for a move that is over: the shard was restored from a backup made within it",
+    ],
+    [
+      "as held too, where that was a moment behind its fence",
+      "'eu2', 1",
+      "1, true, true",
+      "fail: deliveries of acme, and perhaps publishing, wait for a move that is over: the shard was restored from a backup made within it",
+    ],
+    [
+      "as gone, where they have the fence of a move that is over",
+      "'eu2', 1",
+      "1, true, false",
+      "fail: acme moved on by the shard's own rows, and not by the directory: the directory was restored from a backup older than that",
     ],
     [
       "as rows that nobody asks for, where the shard was restored to a moment within a move that was undone",
       "'eu1', 1",
       "2, true, true",
-      "warn: acme by rows of a move that is over, which nobody asks for: it was restored from a backup made within that",
+      "warn: rows of acme are left of a move that is over, and nobody asks for them: the shard was restored from a backup made within it",
     ],
   ] as const) {
     it(`are found ${what}`, async () => {

@@ -101,20 +101,21 @@ async function checkPlaces(databases: readonly { name: string; db: Pool }[]): Pr
   return findings;
 }
 
-const LEFT: Record<Left["what"], { status: "fail" | "warn"; detail: string }> = {
+const LEFT: Record<Left["what"], { status: "fail" | "warn"; detail: (who: string) => string }> = {
   gone: {
     status: "fail",
-    detail:
-      "by the directory, and by its own rows they have moved on: the directory was restored from a backup older than that",
+    detail: (who) =>
+      `${who} moved on by the shard's own rows, and not by the directory: the directory was restored from a backup older than that`,
   },
   held: {
     status: "fail",
-    detail: "whose deliveries wait for a move that is over: it was restored from a backup made within that",
+    detail: (who) =>
+      `deliveries of ${who}, and perhaps publishing, wait for a move that is over: the shard was restored from a backup made within it`,
   },
   rest: {
     status: "warn",
-    detail:
-      "by rows of a move that is over, which nobody asks for: it was restored from a backup made within that",
+    detail: (who) =>
+      `rows of ${who} are left of a move that is over, and nobody asks for them: the shard was restored from a backup made within it`,
   },
 };
 
@@ -128,7 +129,7 @@ function describeLeft(check: string, left: readonly Left[], first: string): Find
       what === "gone"
         ? laterBackupOf(first)
         : `run \`postern tenants move ${one.tenantId} --undo\`, and then this again`;
-    return [{ check, status, detail: `${one.tenantId}${othersOf(such)} ${detail}`, fix }];
+    return [{ check, status, detail: detail(`${one.tenantId}${othersOf(such)}`), fix }];
   });
 }
 

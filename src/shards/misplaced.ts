@@ -15,6 +15,7 @@ import {
   type Home,
   type KnownMarks,
 } from "./directory-store.ts";
+import { isFenceOfUndone } from "./restored-move.ts";
 
 const PAGE = 1000;
 
@@ -96,7 +97,7 @@ async function absentOf(db: Db, page: readonly Known[]): Promise<TenantId[]> {
 /**
  * What a restore has brought back of a move that is over.
  * - `gone`: the directory has the tenant here, and it has moved on since;
- * - `held`: it lives here, and its deliveries wait for the move;
+ * - `held`: it lives here, and its deliveries wait for the move, behind its fence its callers too;
  * - `rest`: its rows here are those of the move, and nobody asks for them.
  */
 export type Left = { tenantId: TenantId; what: "gone" | "held" | "rest" };
@@ -134,9 +135,11 @@ async function leftOf(directory: Db, shard: string, page: readonly KnownMarks[])
   });
 }
 
-function judgeLeft(shard: string, home: Home, { version, moving, fenced }: KnownMarks): Left["what"] | null {
+function judgeLeft(shard: string, home: Home, marks: KnownMarks): Left["what"] | null {
+  const { version, moving, fenced } = marks;
   // Not fenced, it is taken for a resident: see findMisplaced.
   if (home.shard !== shard) return moving && fenced ? "rest" : null;
+  if (isFenceOfUndone(home, marks)) return "held";
   // Of one that was moved here since, see findAbsent.
   if (fenced) return home.version === 1 || version > home.version ? "gone" : null;
   return moving ? "held" : null;
