@@ -56,7 +56,6 @@ function showPage({ input, result }: JudgedPage, tellKey: (line: string) => void
   }
 }
 
-/** For people, line by line. */
 export function describePass(summary: PassSummary, isDryRun: boolean): string[] {
   const { end, reason, keys, decisions, destruction, undeleted, relinked, finished, refusal } = summary;
   const kinds = Object.entries(decisions).map(([decision, count]) => `${decision} ${count}`);
