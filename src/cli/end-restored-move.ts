@@ -54,7 +54,7 @@ async function endEverywhere(
   const others = shards.filter((place) => place !== own);
   const first = shards[0]?.name ?? "";
   const { isFenced } = await within(own, (site) => requireHome(site, asked, first));
-  // It is opened, so nobody else may have let the tenant in.
+  // Its fence is about to be lifted: that is wrong where another shard has let the tenant in since.
   if (isFenced)
     for (const place of others) await within(place, (site) => requireNoLaterHome(site, asked, first));
   const all: Ended = { ended: [], unasked: [], faults: [] };

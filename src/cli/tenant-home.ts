@@ -40,7 +40,7 @@ async function findStep(shards: readonly Shard[], { tenantId, source, switched }
 
 /**
  * For a command on one of several databases: says so where that is not the tenant's.
- * Null where it is. In the first, that of a tenant whom nobody has placed yet is this one.
+ * Null where it is, and in the first shard also for a tenant that has not been placed yet.
  */
 export async function describeElsewhere(
   db: Db,
