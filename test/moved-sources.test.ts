@@ -1,9 +1,11 @@
 /** The source of a move that was left half-way, and that has another address or password since. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import { insertEndpoint } from "../src/endpoints/endpoint-store.ts";
 import { lockSubscribing, readMarks } from "../src/shards/move-store.ts";
 import { publish } from "./support/api.ts";
 import { pidOf, waitersFor } from "./support/lock-waits.ts";
+import { newEndpoint } from "./support/store-inputs.ts";
 import { tenant } from "./support/two-tenants.ts";
 import { runProgram, startTask } from "./support/program.ts";
 import {
@@ -77,5 +79,24 @@ describe("a move that was left half-way, and whose source has another address si
     await eventually(async () => undoing.output().includes("stays in eu1"));
     await publish(program, "invoice.paid", { as: producer(one.tid) });
     await delivered(program, one);
+  });
+
+  it("leaves no endpoint waiting that was being added as it was undone", async () => {
+    const program = await t.begin();
+    const { one } = await t.twoEndpoints(program);
+    await leaveHalfWay(one.tid);
+    const { pool } = t.shards().database("eu1");
+    const adding = await pool.connect();
+    await adding.query("BEGIN");
+    await insertEndpoint(adding, newEndpoint({ tenantId: tenant(one.tid) }));
+    const undoing = startTask(["tenants", "move", one.tid, "--undo"], t.settings());
+    await eventually(async () => undoing.output().includes("waiting for open transactions in eu1"));
+    // Meanwhile the others' deliveries go on.
+    await publish(program, "invoice.paid", { as: producer(one.tid) });
+    await delivered(program, one);
+    await adding.query("COMMIT");
+    adding.release();
+    await eventually(async () => undoing.output().includes("stays in eu1"));
+    assert.deepEqual(await t.rows("eu1", "SELECT FROM postern.endpoints WHERE moving"), []);
   });
 });

@@ -42,7 +42,6 @@ import {
   readDays,
   readEnd,
   readLastMinute,
-  readOpenTransactions,
   stopApplying,
   subscribe,
   ASKING_MS,
@@ -75,7 +74,6 @@ import {
   readMarks,
   readReplays,
   readReplaysOfMove,
-  releaseEndpoints,
   setMoving,
   takeReplays,
   unfence,
@@ -85,10 +83,11 @@ import {
   type MoveSite,
 } from "./move-store.ts";
 import { BROUGHT } from "./move-tables.ts";
+import { endOfOpen, until } from "./open-transactions.ts";
+import { reopen, reopenAtWork } from "./reopen.ts";
 
 /** Less than callers wait: see while-moving.ts. */
 const FENCED_MS = 1700;
-const LOOK_MS = 50;
 const PAUSE_MS = 2000;
 const OR_UNDO = "Then run the command again, or undo the move with --undo";
 
@@ -159,9 +158,7 @@ async function letIn(
   await inTransaction(target, async (db) => {
     await insertReplays(db, replays);
     await insertExports(db, exports);
-    await setMoving(db, tenantId, false);
-    await releaseEndpoints(db, tenantId);
-    await unfence(db, tenantId);
+    await reopen(db, tenantId);
   });
 }
 
@@ -177,9 +174,7 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
   }
   // First, or the target would get dispatches that wait for nothing, and its workers would send them too.
   const slots = await stopCopy(services, copy);
-  await unfence(source.db, move.tenantId);
-  await setMoving(source.db, move.tenantId, false);
-  await releaseEndpoints(source.db, move.tenantId);
+  await reopenAtWork(source, move.tenantId, tell);
   // Last, since another server may hold a slot.
   await dropCopy(services, copy, slots);
   await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
@@ -359,12 +354,6 @@ async function isFolded({ source, foldCounts }: MoveServices, tenantId: TenantId
   return !(await hasCounts(source.db, tenantId));
 }
 
-/** Answers how to ask whether every transaction of now has ended. */
-async function endOfOpen(source: Pool): Promise<() => Promise<boolean>> {
-  const open = new Set(await readOpenTransactions(source));
-  return async () => (await readOpenTransactions(source)).every((id) => !open.has(id));
-}
-
 /** Null where `endsAt` comes first: a host that is gone never answers. */
 async function inTime<T>(answer: Promise<T>, endsAt: number): Promise<T | null> {
   const late = new Error("no answer in time");
@@ -372,13 +361,4 @@ async function inTime<T>(answer: Promise<T>, endsAt: number): Promise<T | null> 
     if (error === late) return null;
     throw error;
   });
-}
-
-/** Asks until the answer is yes; false where `endsAt` came first. */
-async function until(ask: () => Promise<boolean>, endsAt = Infinity): Promise<boolean> {
-  while (!(await ask())) {
-    if (performance.now() > endsAt) return false;
-    await delay(LOOK_MS);
-  }
-  return true;
 }

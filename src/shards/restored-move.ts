@@ -15,13 +15,12 @@ import {
   deleteTenantRows,
   findMove,
   readMarks,
-  releaseEndpoints,
   setMoving,
-  unfence,
   type Marks,
   type Move,
   type MoveSite,
 } from "./move-store.ts";
+import { reopenAtWork } from "./reopen.ts";
 
 const LATER_BACKUP = "(docs/scaling.md, When a shard is down).";
 
@@ -128,9 +127,7 @@ export async function endRestored(
   const marks = await readMarks(db, tenantId);
   if (marks?.moving !== true) return false;
   if (name === home.shard) {
-    await unfence(db, tenantId);
-    await setMoving(db, tenantId, false);
-    await releaseEndpoints(db, tenantId);
+    await reopenAtWork({ name, db }, tenantId, tell);
     return true;
   }
   if (!marks.fenced) return false;
