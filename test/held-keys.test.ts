@@ -4,10 +4,13 @@ import { after, before, describe, it } from "node:test";
 import type { PoolClient } from "pg";
 import type { ApiAnswer } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
+import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { startTestService, type TestService } from "./support/service.ts";
+import { webhooksOf, type Webhooks } from "./support/webhooks.ts";
 
 let service: TestService;
 let holder: PoolClient;
+let webhooks: Webhooks;
 
 before(async () => {
   service = await startTestService();
@@ -18,6 +21,7 @@ before(async () => {
     );
     return rowCount === 1;
   });
+  webhooks = webhooksOf(service);
   holder = await service.database.pool.connect();
 });
 after(async () => {
@@ -37,6 +41,15 @@ async function hold(keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     await holder.query("SELECT postern.publish('acme', 'invoice.paid', '{}', $1)", [key]);
   }
+}
+
+/** Advisory locks, for which others may wait, of the sessions that wait for this one. */
+async function locksOfWaiters(pid: number): Promise<unknown[]> {
+  const { rows } = await service.database.pool.query(
+    "SELECT classid, objid, mode FROM pg_locks WHERE locktype = 'advisory' AND $1 = ANY (pg_blocking_pids(pid))",
+    [pid],
+  );
+  return rows;
 }
 
 describe("while an open transaction holds a key", () => {
@@ -93,4 +106,30 @@ describe("while an open transaction holds a key", () => {
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [503]);
     assert.ok(answers.every(({ headers }) => Number(headers.get("retry-after")) > 0));
   });
+
+  for (const [what, change, status] of [
+    ["is sent though its endpoint became push meanwhile", { mode: "push" }, "delivered"],
+    ["ends where its endpoint was deleted meanwhile", null, "ended"],
+  ] as const) {
+    it(`an event that waits for one ${what}, which waits for nothing`, async () => {
+      const { pool } = service.database;
+      const { endpoint } = await webhooks.create({ mode: "pull", events: ["invoice.paid"] });
+      await hold([status]);
+      const publishing = post("acme", [{ ...event("none"), id: undefined }, event(status)]);
+      const pid = await pidOf(holder);
+      await eventually(async () => (await waitersFor(pool, pid)) === 1);
+      assert.deepEqual(await locksOfWaiters(pid), []);
+      if (change === null) await webhooks.remove(endpoint.id);
+      else await webhooks.update(endpoint.id, change);
+      await holder.query("ROLLBACK");
+      assert.equal((await publishing).status, 202);
+      if (change !== null) await webhooks.waitFor(endpoint.id, "delivered", 2);
+      await eventually(async () => {
+        const { rowCount } = await pool.query("SELECT FROM postern.dispatches WHERE endpoint_id = $1", [
+          endpoint.id,
+        ]);
+        return rowCount === 0;
+      });
+    });
+  }
 });

@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { inTransaction } from "../src/database/transaction.ts";
 import { eventually } from "./support/eventually.ts";
 import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { functionTests } from "./support/sql-functions.ts";
@@ -81,6 +82,47 @@ it("a key of a tenant that is held up on its way is found where it was claimed b
   await t.rows("DELETE FROM postern.idempotency_keys");
   assert.notEqual(await publish(), first);
   assert.deepEqual(await t.rows("SELECT FROM postern.idempotency_keys"), []);
+});
+
+/** A lock of those who follow a tenant's endpoints. */
+const FOLLOWED = "hashtextextended('postern.held ' || $1, 0)";
+
+/** Whether the tenant's dispatch waits for acme's endpoint, changed so. */
+const waitsFor = async (change: string, asked = "acme") => {
+  const id = await t.value(`${RESIDENT.endpoints} RETURNING id`, ["acme"]);
+  await t.rows(`UPDATE postern.endpoints SET ${change} WHERE id = $1`, [id]);
+  return t.value("SELECT postern.still_held($1, $2)", [asked, id]);
+};
+
+describe("what is added for an endpoint", () => {
+  it("waits where it is pull or its tenant is moving, and not where it was deleted or is another tenant's", async () => {
+    const changes = ["url = url", "mode = 'pull'", "moving = true", "mode = 'pull', deleted_at = now()"];
+    const answers = [];
+    for (const change of changes) answers.push(await waitsFor(change));
+    assert.deepEqual(answers, [false, true, true, false]);
+    assert.equal(await waitsFor("mode = 'pull'", "globex"), false);
+  });
+
+  it("does not wait while the tenant's endpoints are followed, which others' don't keep it from", async () => {
+    for (const [followed, waits] of [
+      ["acme", false],
+      ["globex", true],
+    ] as const) {
+      await inTransaction(t.pool, async (other) => {
+        await other.query(`SELECT pg_advisory_xact_lock(${FOLLOWED})`, [followed]);
+        assert.equal(await waitsFor("mode = 'pull'"), waits, followed);
+      });
+    }
+  });
+
+  it("keeps who would follow the tenant's endpoints waiting until it is committed, and nobody else", async () => {
+    await waitsFor("mode = 'pull'");
+    const locked = async (name: string) =>
+      (await t.pool.query(`SELECT pg_try_advisory_xact_lock(${FOLLOWED}) AS locked`, [name])).rows[0].locked;
+    assert.deepEqual([await locked("acme"), await locked("globex")], [false, true]);
+    await t.rollBack();
+    assert.equal(await locked("acme"), true);
+  });
 });
 
 it("an event has 1 MiB with all versions together", async () => {

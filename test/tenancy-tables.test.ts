@@ -194,12 +194,12 @@ describe("every function of the schema", () => {
     assert.deepEqual(Object.fromEntries(rows.map(({ role, names }) => [role, names])), {
       postern_producer: "publish publish_versions",
       postern_publisher:
-        "content_fingerprint count_tenant_rows list_tenants lives_here lock_holds require_here uuid_v7 versions_fingerprint",
+        "content_fingerprint count_tenant_rows list_tenants lives_here lock_holds require_here still_held uuid_v7 versions_fingerprint",
       postern_tenant: "body_of_version current_tenant is_erasing require_here uuid_v7",
       postern_worker:
         "attach_staged body_of_version content_fingerprint copy_staged_rows drop_old_partitions " +
         "drop_past_partitions ensure_partitions erase_tenant_rows forget_deleted_endpoints forget_header_sets " +
-        "forget_old_audit forget_old_storage is_erasing lowest_id_at stage_partitions uuid_v7 versions_fingerprint",
+        "forget_old_audit forget_old_storage is_erasing lowest_id_at stage_partitions still_held uuid_v7 versions_fingerprint",
     });
   });
 });

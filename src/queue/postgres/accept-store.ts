@@ -76,7 +76,9 @@ function acceptedSql({ areKeyed, haveExtras, mustBeHere }: Kind): string {
     ON CONFLICT DO NOTHING
     RETURNING event_id
   ), accepted AS MATERIALIZED (
-    SELECT * FROM given WHERE key IS NULL OR id IN (SELECT event_id FROM claimed)
+    SELECT * FROM given
+    -- All keys are claimed before the first event is fanned out: who follows an endpoint waits for what is fanned out.
+    WHERE (SELECT count(*) FROM claimed) >= 0 AND (key IS NULL OR id IN (SELECT event_id FROM claimed))
   )`;
 }
 
@@ -87,7 +89,9 @@ const NAMED_VERSION = /* sql */ `(SELECT max(split_part(pattern, '@', 2)::smalli
 /** Each event with each endpoint that gets it, behind what that needs. */
 function pairsSql({ haveExtras, areAlike }: Kind): { parts: string; pairs: string } {
   const named = areAlike ? NAMED_VERSION : `CASE WHEN asked.others IS NOT NULL THEN ${NAMED_VERSION} END`;
-  const subscribers = /* sql */ `SELECT id, mode = 'pull' OR moving AS held${haveExtras ? `, ${named} AS named` : ""}
+  // No endpoint is locked for it: who changes one would wait behind all that is being accepted.
+  const held = /* sql */ `CASE WHEN mode = 'pull' OR moving THEN postern.still_held(tenant_id, id) ELSE false END AS held`;
+  const subscribers = /* sql */ `SELECT id, ${held}${haveExtras ? `, ${named} AS named` : ""}
       FROM postern.endpoints
       WHERE tenant_id = asked.tenant_id AND enabled AND deleted_at IS NULL AND events && asked.patterns
       -- Keeps PostgreSQL from joining with every tenant's endpoints at once: see key-look-up.ts.

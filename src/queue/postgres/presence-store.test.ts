@@ -1,6 +1,7 @@
 /** The table of workers and their leases. How soon a worker counts as dead is `dead-workers.test.ts`. */
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
+import type { PoolClient } from "pg";
 import { eventually } from "../../../test/support/eventually.ts";
 import { pidOf, waitersFor } from "../../../test/support/lock-waits.ts";
 import { createTestDatabase } from "../../../test/support/postgres.ts";
@@ -95,7 +96,10 @@ it("takes no lock for a worker's that is another database's, or that is only wai
 });
 
 /** As from a server that has been up for so long, which says by now whether a lock without a holder tells anything. */
-async function afterStart(upFor: string, work: (table: WorkerTable) => Promise<void>): Promise<void> {
+async function afterStart(
+  upFor: string,
+  work: (table: WorkerTable, session: PoolClient) => Promise<void>,
+): Promise<void> {
   const session = await seeded.pool.connect();
   try {
     await session.query(
@@ -104,30 +108,36 @@ async function afterStart(upFor: string, work: (table: WorkerTable) => Promise<v
     );
     // Before PostgreSQL's own of this name.
     await session.query(`SET search_path = public, pg_catalog; SET test.up_for = '${upFor}'`);
-    await work(workerTable(session));
+    await work(workerTable(session), session);
   } finally {
     session.release(true);
   }
 }
 
-const setSilentFor = (time: string) => sql("UPDATE postern.workers SET seen_at = now() - $1::interval", time);
+const SILENT_FOR = "UPDATE postern.workers SET seen_at = now() - $1::interval";
 
 describe("a worker", () => {
   it("is declared dead once, when it has been silent for so long without its lock", async () => {
-    await afterStart("21 s", async (old) => {
-      await setSilentFor("3900 ms");
-      assert.equal(await old.markDead(worker, 4000), false);
-      await setSilentFor("4100 ms");
-      assert.equal(await old.markDead(makeLeaseIds().first, 4000), false);
+    await afterStart("21 s", async (old, session) => {
+      // Within a transaction the database's time stands still.
+      const markDeadAfter = async (silence: string, of = worker) => {
+        await session.query("BEGIN");
+        await session.query(SILENT_FOR, [silence]);
+        const isMarked = await old.markDead(of, 4000);
+        await session.query("COMMIT");
+        return isMarked;
+      };
+      assert.equal(await markDeadAfter("4 s"), false);
+      assert.equal(await markDeadAfter("4001 ms", makeLeaseIds().first), false);
       assert.deepEqual(await isDead(), [false]);
-      assert.equal(await old.markDead(worker, 4000), true);
+      assert.equal(await markDeadAfter("4001 ms"), true);
       assert.deepEqual(await isDead(), [true]);
       assert.equal(await old.markDead(worker, 4000), false);
     });
   });
 
   it("is not declared dead while a session has its lock", async () => {
-    await setSilentFor("1 hour");
+    await sql(SILENT_FOR, "1 hour");
     const session = await seeded.pool.connect();
     await holdWorkerLock(session, worker);
     await afterStart("1 hour", async (old) => assert.equal(await old.markDead(worker, 4000), false));
@@ -135,7 +145,7 @@ describe("a worker", () => {
   });
 
   it("is not declared dead in the first 20 seconds of a server, when every lock is free", async () => {
-    await setSilentFor("1 hour");
+    await sql(SILENT_FOR, "1 hour");
     await afterStart("19 s", async (young) => assert.equal(await young.markDead(worker, 4000), false));
   });
 

@@ -2,7 +2,7 @@
 import { notOnItsWay } from "../../database/on-its-way.ts";
 import type { Db } from "../../database/pool.ts";
 import { lockOption } from "./key-look-up.ts";
-import type { EndpointKey } from "../../shared/id.ts";
+import type { EndpointKey, TenantId } from "../../shared/id.ts";
 
 /** Its pending dispatches are claimed, held, or ended. */
 export type EndpointState = "claimed" | "held" | "deleted";
@@ -20,10 +20,13 @@ export async function findUnsettled(db: Db): Promise<EndpointKey[]> {
   return rows;
 }
 
-/** Locks the endpoint and answers its state; null where it is settled, or locked and to be skipped. */
+/**
+ * Locks the endpoint and answers its state; null where it is settled, or is locked and to be skipped. Behind the lock
+ * of one whose dispatches no longer wait are all that were added as held: see still_held.sql.
+ */
 export async function lockUnsettled(
   db: Db,
-  endpoint: EndpointKey,
+  { tenantId, endpointId }: EndpointKey,
   whenLocked: "skip" | "wait",
 ): Promise<EndpointState | null> {
   const { rows } = await db.query<{ state: EndpointState }>(
@@ -31,9 +34,22 @@ export async function lockUnsettled(
         AS state
       FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND unsettled
       FOR NO KEY UPDATE ${lockOption(whenLocked)}`,
-    [endpoint.tenantId, endpoint.endpointId],
+    [tenantId, endpointId],
   );
-  return rows[0]?.state ?? null;
+  const state = rows[0]?.state ?? null;
+  if (state === null || state === "held") return state;
+  return (await lockOutHeld(db, tenantId, whenLocked)) ? state : null;
+}
+
+/** Waits for whoever is adding dispatches of the tenant as held, and lets none be added so until the transaction ends. */
+async function lockOutHeld(db: Db, tenantId: TenantId, whenLocked: "skip" | "wait"): Promise<boolean> {
+  const lock = whenLocked === "wait" ? "pg_advisory_xact_lock" : "pg_try_advisory_xact_lock";
+  const { rows } = await db.query<{ locked: boolean | string }>(
+    /* sql */ `SELECT ${lock}(hashtextextended('postern.held ' || $1, 0)) AS locked`,
+    [tenantId],
+  );
+  // The one that waits answers nothing.
+  return rows[0]?.locked !== false;
 }
 
 export async function setSettled(db: Db, endpoint: EndpointKey): Promise<void> {
