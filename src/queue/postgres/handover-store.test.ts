@@ -71,9 +71,9 @@ it("claims the oldest, as many and as long as it may, but one however long, and 
   assert.deepEqual(await claimedIds({ bodyBytes: 100 }), ids.slice(3, 4));
   assert.deepEqual(await claimedIds(), ids.slice(4));
   assert.deepEqual(await claimedIds(), []);
-  await sql("UPDATE postern.handovers SET lease_until = lease_until - interval '59 s'");
+  await sql("UPDATE postern.handovers SET lease_until = lease_until - interval '50 s'");
   assert.deepEqual(await claimedIds(), []);
-  await sql("UPDATE postern.handovers SET lease_until = lease_until - interval '2 s'");
+  await sql("UPDATE postern.handovers SET lease_until = lease_until - interval '11 s'");
   assert.deepEqual(await claimedIds(), ids);
 });
 
