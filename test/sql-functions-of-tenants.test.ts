@@ -200,6 +200,28 @@ describe("the rows of a tenant", () => {
     );
   });
 
+  it("are erased with the dispatch that was being added as held, which nothing would end", async () => {
+    await t.rows(ERASURE, ["acme", "running"]);
+    const adding = await t.pool.connect();
+    try {
+      await adding.query("BEGIN");
+      await adding.query(`SELECT pg_advisory_xact_lock_shared(${FOLLOWED})`, ["acme"]);
+      const erased = t.value("SELECT postern.erase_tenant_rows('acme', 10, true)::int");
+      const pid = await pidOf(adding);
+      await eventually(async () => (await waitersFor(t.pool, pid)) === 1);
+      await adding.query(
+        `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held)
+          VALUES ('acme', '${NIL}', '${NIL}', '${NIL}', 'a', 1, now(), now(), true)`,
+      );
+      await adding.query("COMMIT");
+      assert.equal(await erased, 1);
+    } finally {
+      adding.release(true);
+      await t.rollBack();
+      await t.pool.query("DELETE FROM postern.dispatches");
+    }
+  });
+
   it("are erased a part at a time, once its endpoints take no more work", async () => {
     await t.rows(ERASURE, ["acme", "running"]);
     await t.rows(

@@ -13,9 +13,11 @@ BEGIN
   IF NOT EXISTS (SELECT FROM postern.tenant_erasures e WHERE e.tenant_id = erased_tenant AND e.status = 'running') THEN
     RAISE EXCEPTION 'postern: no erasure of this tenant is running' USING ERRCODE = '22023';
   END IF;
-  -- Who fans out, completes or changes meanwhile waits for these rows or is waited for, and no dispatch comes behind.
+  -- Who completes or changes meanwhile waits for these rows or is waited for. So is who adds dispatches that are held,
+  -- by its lock; other dispatches that come behind are ended as they are claimed.
   UPDATE postern.endpoints e SET deleted_at = now(), enabled = false, disabled_reason = coalesce(disabled_reason, 'manual')
     WHERE e.tenant_id = erased_tenant AND e.deleted_at IS NULL;
+  PERFORM pg_advisory_xact_lock(hashtextextended('postern.held ' || erased_tenant, 0));
   FOR source IN SELECT t.* FROM postern.tables_of_tenants() t WHERE with_objects OR t.name <> 'stored_objects' LOOP
     EXECUTE format('DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %s WHERE %s %s))', source.place, source.place, source.matches,
       CASE source.name WHEN 'handovers' THEN 'AND lease_until <= now() LIMIT $2 FOR UPDATE' ELSE 'LIMIT $2' END)
