@@ -194,7 +194,9 @@ export const publishedObject = z
       .int()
       .min(0)
       .nullable()
-      .describe("How many endpoints it is dispatched to; null with an intake, which finds them later."),
+      .describe(
+        "How many endpoints it is dispatched to; null where they are found later, as with an intake.",
+      ),
   })
   .meta({ id: "PublishedEvent" });
 

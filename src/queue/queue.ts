@@ -135,8 +135,8 @@ export type Acceptance = Unleased & {
   leased: LeasedDispatch[];
 };
 
-/** The event that used an idempotency key before. */
-export type EarlierEvent = AcceptedEvent & { sameContent: boolean };
+/** The event that used an idempotency key before; `dispatchCount` null where it is not fanned out yet, or forgotten. */
+export type EarlierEvent = { id: EventId; dispatchCount: number | null; sameContent: boolean };
 
 /** What a tenant keeps of an attempt, to be stored after its outcome is recorded. */
 export type BodiesToKeep = {

@@ -737,7 +737,7 @@ export interface paths {
         put?: never;
         /**
          * Publish one event, or up to 1,000 at once (all or nothing)
-         * @description Each event goes to the enabled endpoints that subscribe to its type. An array is all or nothing, and its answer has the events in the same order. 202: at least one is new. 200: all were published before with the same keys and content. With an intake, 202 says that its stream has them: `deliveries` is null, and a repeated key that the database does not know yet is answered 202 too, and sent once. With several databases, `deliveries` is null too for events that are handed over to the database of another tenant.
+         * @description Each event goes to the enabled endpoints that subscribe to its type. An array is all or nothing, and its answer has the events in the same order. 202: at least one is new. 200: all were published before with the same keys and content. With an intake, 202 says that its stream has them: `deliveries` is null, and a repeated key that the database does not know yet is answered 202 too, and sent once. With several databases, `deliveries` is null too for events that are handed over to the database of another tenant. So it is for a repeated key whose event was published in SQL a moment ago, or is no longer kept.
          */
         post: operations["publishEvents"];
         delete?: never;
@@ -1356,7 +1356,7 @@ export interface components {
              * @description The event's id, and the `webhook-id` of each of its requests.
              */
             id: string;
-            /** @description How many endpoints it is dispatched to; null with an intake, which finds them later. */
+            /** @description How many endpoints it is dispatched to; null where they are found later, as with an intake. */
             deliveries: number | null;
         };
         EventHead: {

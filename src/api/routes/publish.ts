@@ -28,7 +28,7 @@ export function publishRoutes(app: FastifyInstance, services: ApiServices): void
         tag: "Events",
         summary: "Publish one event, or up to 1,000 at once (all or nothing)",
         description:
-          "Each event goes to the enabled endpoints that subscribe to its type. An array is all or nothing, and its answer has the events in the same order. 202: at least one is new. 200: all were published before with the same keys and content. With an intake, 202 says that its stream has them: `deliveries` is null, and a repeated key that the database does not know yet is answered 202 too, and sent once. With several databases, `deliveries` is null too for events that are handed over to the database of another tenant.",
+          "Each event goes to the enabled endpoints that subscribe to its type. An array is all or nothing, and its answer has the events in the same order. 202: at least one is new. 200: all were published before with the same keys and content. With an intake, 202 says that its stream has them: `deliveries` is null, and a repeated key that the database does not know yet is answered 202 too, and sent once. With several databases, `deliveries` is null too for events that are handed over to the database of another tenant. So it is for a repeated key whose event was published in SQL a moment ago, or is no longer kept.",
         body: z.union([publishOneSchema, publishManySchema]),
         answers: { 202: answer, 200: answer },
         examples: {

@@ -352,6 +352,17 @@ describe("what was accepted before", () => {
     assert.deepEqual(await known(globex), new Set());
   });
 
+  it("tells no number of dispatches of an event that is not fanned out yet", async () => {
+    const first = event(seeded.acme, "order-1");
+    await accept([first]);
+    await sql("DELETE FROM postern.events WHERE id = $1", first.id);
+    const again = event(seeded.acme, "order-1");
+    assert.deepEqual(
+      await findEarlierEvents(seeded.pool, [again]),
+      new Map([[again.id, { id: first.id, dispatchCount: null, sameContent: true }]]),
+    );
+  });
+
   it("has the same content only with the same versions", async () => {
     const first = { ...event(seeded.acme, "order-1"), ...VERSIONS };
     await accept([first]);

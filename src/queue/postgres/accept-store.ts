@@ -342,7 +342,7 @@ export async function findEarlierEvents(
   events: readonly NewEvent[],
 ): Promise<Map<EventId, EarlierEvent>> {
   const { rows } = await db.query<{ asked_id: EventId } & EarlierEvent>(
-    /* sql */ `SELECT given.id AS asked_id, k.event_id AS id, coalesce(e.dispatch_count, 0) AS "dispatchCount",
+    /* sql */ `SELECT given.id AS asked_id, k.event_id AS id, e.dispatch_count AS "dispatchCount",
         k.fingerprint = postern.versions_fingerprint(given.type, given.body, given.version, given.others::json)
           AS "sameContent"
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[])
