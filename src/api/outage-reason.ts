@@ -34,7 +34,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   "53100": DISK_FULL,
   "53200": "the database is out of memory: see its log, and give it more or fewer connections",
   "53300":
-    "the database has no connection left: raise max_connections, or lower DATABASE_POOL_SIZE of the processes",
+    "the database has no connection left: raise max_connections or the role's CONNECTION LIMIT, or lower DATABASE_POOL_SIZE of the processes",
   "53400": "the database has reached a limit of its configuration: see its log",
   "58030": "the database can't read or write its files: see its log, and its disk",
   "57P03":

@@ -46,6 +46,12 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /LimitNOFILE/,
   ],
   [
+    "a limit of open files of the machine",
+    fault("ENFILE", "ENFILE: file table overflow, open 'migrations/0001_webhooks.sql'", "open"),
+    /file table overflow/,
+    /fs\.file-max/,
+  ],
+  [
     "a certificate of an unknown authority",
     fault("UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unable to verify the first certificate"),
     /is not trusted/,
@@ -198,6 +204,18 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     fault("53300", "sorry, too many clients already"),
     /has no connection left: sorry, too many clients already/,
     /^Raise max_connections there/,
+  ],
+  [
+    "a role that has no connection left",
+    fault("53300", 'too many connections for role "postern"'),
+    /has no connection left: too many connections for role "postern"/,
+    /^Raise that CONNECTION LIMIT/,
+  ],
+  [
+    "a database that has no connection left",
+    fault("53300", 'too many connections for database "postern"'),
+    /has no connection left: too many connections for database "postern"/,
+    /^Raise that CONNECTION LIMIT/,
   ],
   [
     "an object store that is away",

@@ -92,6 +92,13 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
+    is: ({ code }) => code === "ENFILE",
+    say: ({ message }) => [
+      message,
+      "All programs of this machine together have too many files and connections open: raise fs.file-max (sysctl).",
+    ],
+  },
+  {
     is: ({ code, syscall }) => code === "EADDRINUSE" && syscall === "listen",
     say: ({ message }) => [message, "Another program has this port: end it, or set PORT to a free one."],
   },
@@ -248,6 +255,13 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [
       `Stored artifacts can't be reached: ${message}.`,
       "`postern storage doctor` tries what is needed of the store; docs/storage.md says what that is.",
+    ],
+  },
+  {
+    is: ({ code, message }) => code === "53300" && / for (role|database) /.test(message),
+    say: ({ message }) => [
+      `The database has no connection left: ${message}.`,
+      "Raise that CONNECTION LIMIT (ALTER ROLE, ALTER DATABASE), or lower DATABASE_POOL_SIZE of the processes (docs/operating.md, Database).",
     ],
   },
   {
