@@ -128,35 +128,6 @@ it("follows elsewhere while somebody has an endpoint locked, and not at all once
   assert.deepEqual(await unsettled(), []);
 });
 
-it("does not settle an endpoint that is push again while a dispatch is being added as held, and then frees that too", async () => {
-  await seeded.seedAnew();
-  const { acme, pool } = seeded;
-  await sql("DELETE FROM postern.dispatches");
-  await sql("UPDATE postern.endpoints SET unsettled = false, mode = 'pull'");
-  const adding = await pool.connect();
-  await adding.query("BEGIN");
-  await adding.query(
-    `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held)
-      SELECT $1, $2::uuid, postern.uuid_v7(), gen_random_uuid(), 'a', 1, now(), now(), postern.still_held($1, $2::uuid)`,
-    [acme.tenantId, acme.endpointId],
-  );
-  await sql(
-    "UPDATE postern.endpoints SET unsettled = true, enabled = true, disabled_reason = NULL, mode = 'push'",
-  );
-  const left = () =>
-    sql(
-      `SELECT (SELECT count(*)::int FROM postern.endpoints WHERE unsettled) AS unsettled,
-        (SELECT count(*)::int FROM postern.dispatches WHERE held) AS held`,
-    );
-  await followAll(pool, new AbortController().signal);
-  assert.deepEqual(await left(), [{ unsettled: 1, held: 0 }]);
-  await adding.query("COMMIT");
-  adding.release();
-  assert.deepEqual(await left(), [{ unsettled: 1, held: 1 }]);
-  await followAll(pool, new AbortController().signal);
-  assert.deepEqual(await left(), [{ unsettled: 0, held: 0 }]);
-});
-
 it("follows at a tenant's other endpoints while somebody has one of them locked", async () => {
   const { pool } = seeded;
   const locked = "00000000-0000-7000-8000-000000000001";

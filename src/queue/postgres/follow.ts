@@ -12,9 +12,10 @@
  * alone its dispatches would be locked for seconds, or for so long that the
  * database gives up.
  */
+import { isLockConflict } from "../../database/passing-errors.ts";
 import type { Db, Pool } from "../../database/pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
-import type { DeliveryId, EndpointId, EndpointKey } from "../../shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey, TenantId } from "../../shared/id.ts";
 import { endDispatches, holdPendingDispatches, resumeDispatches, type FollowSlice } from "./follow-store.ts";
 import { findUnsettled, lockUnsettled, setSettled, type EndpointState } from "./unsettled-store.ts";
 
@@ -33,7 +34,7 @@ export async function followFirst(transaction: Db, endpoint: EndpointKey): Promi
  * All that is left, of every endpoint: slices of the tenants in turn, and of a
  * tenant's endpoints in turn, so that none waits for the whole of another's. Those
  * that are locked are passed over, and left to the next call where no others are
- * left. Several processes may do it at once. `sliced` is called before each slice.
+ * left, and so is a tenant for which dispatches are being added as held. Several processes may do it at once. `sliced` is called before each slice.
  */
 export async function followAll(
   db: Pool,
@@ -41,11 +42,14 @@ export async function followAll(
   sliced?: (endpoint: EndpointKey) => void,
 ): Promise<void> {
   const ends = new Map<EndpointId, SliceEnd>();
+  /** The next call finds them again. */
+  const busy = new Set<TenantId>();
   let isIdle = false;
   for (let round = 0; !isIdle; round++) {
     isIdle = true;
     const left = await findUnsettled(db);
-    for (const own of Map.groupBy(left, ({ tenantId }) => tenantId).values()) {
+    for (const [tenantId, own] of Map.groupBy(left, (endpoint) => endpoint.tenantId)) {
+      if (busy.has(tenantId)) continue;
       const first = round % own.length;
       for (const endpoint of [...own.slice(first), ...own.slice(0, first)]) {
         if (signal.aborted) return;
@@ -53,7 +57,11 @@ export async function followAll(
         const after = ends.get(endpoint.endpointId) ?? null;
         const end = await inTransaction(db, (transaction) =>
           followSlice(transaction, endpoint, { after, whenLocked: "skip" }),
-        );
+        ).catch(busyOr);
+        if (end === "busy") {
+          busy.add(tenantId);
+          break;
+        }
         if (end === "skipped") continue;
         isIdle = false;
         if (end === "settled") ends.delete(endpoint.endpointId);
@@ -64,6 +72,14 @@ export async function followAll(
   }
 }
 
+/** Of the tenant; the transaction can only be rolled back. */
+class StillAddingError extends Error {}
+
+function busyOr(error: unknown): "busy" {
+  if (error instanceof StillAddingError) return "busy";
+  throw error;
+}
+
 type SliceEnd = { state: EndpointState; id: DeliveryId };
 
 /** Where the slice ended; or the endpoint is settled by it, or was before, or is locked. */
@@ -72,7 +88,10 @@ async function followSlice(
   endpoint: EndpointKey,
   { after, whenLocked }: { after: SliceEnd | null; whenLocked: "skip" | "wait" },
 ): Promise<SliceEnd | "settled" | "skipped"> {
-  const state = await lockUnsettled(transaction, endpoint, whenLocked);
+  const state = await lockUnsettled(transaction, endpoint, whenLocked).catch((error: unknown) => {
+    if (whenLocked === "wait" || !isLockConflict(error)) throw error;
+    throw new StillAddingError("dispatches are being added as held", { cause: error });
+  });
   if (state === null) return "skipped";
   // Its state changed in between: from the beginning.
   const from = after?.state === state ? after.id : null;
