@@ -343,6 +343,22 @@ describe("the days of the log that go", () => {
     ]);
   });
 
+  it("lock the default partitions in the order in which a day gets its own, or both would wait in a circle", async () => {
+    await t.rows("CREATE TABLE postern.turns (place serial, name text)");
+    await t.rows("GRANT ALL ON postern.turns, postern.turns_place_seq TO postern_owner");
+    await t.rows(`CREATE FUNCTION postern.take_turn() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN INSERT INTO postern.turns (name) VALUES (TG_TABLE_NAME); RETURN NULL; END'`);
+    for (const table of ["events", "deliveries"]) {
+      await t.rows(`CREATE TRIGGER take_turn BEFORE DELETE ON postern.${table}_default
+        FOR EACH STATEMENT EXECUTE FUNCTION postern.take_turn()`);
+    }
+    await t.rows("SELECT postern.drop_past_partitions(30)");
+    assert.deepEqual(await t.names("SELECT name FROM postern.turns ORDER BY place"), [
+      "events_default",
+      "deliveries_default",
+    ]);
+  });
+
   it("go the oldest first, one a call", async () => {
     await t.rows("SELECT postern.ensure_partitions(current_date - 43, current_date - 42)");
     const gone = [];

@@ -26,10 +26,9 @@ BEGIN
   END IF;
   last_day := (now() AT TIME ZONE 'UTC')::date - retention_days - 1;
   PERFORM set_config('lock_timeout', '200ms', true);
-  -- What was logged late under an id of long ago, as by an endpoint that was disabled for weeks.
-  DELETE FROM postern.deliveries_default WHERE id < postern.lowest_id_at(last_day::timestamp AT TIME ZONE 'UTC');
-  -- The same for events, such as those that the outbox held for as long. One statement: an event that is
-  -- relayed meanwhile is not in its snapshot. And no index: one pass over small tables, every ten minutes.
+  -- Events come first, as in ensure_partitions, or both would wait for each other. They are those of long ago
+  -- that were added late, as by the outbox. One statement: an event that is relayed meanwhile is not in its
+  -- snapshot. And no index: one pass over small tables, every ten minutes.
   WITH needed AS MATERIALIZED (
     SELECT DISTINCT postern.day_of_id(event_id) AS needed_day, false AS is_all
     FROM (
@@ -45,6 +44,8 @@ BEGIN
   )
   SELECT coalesce(array_agg(needed_day) FILTER (WHERE NOT is_all), '{}'), coalesce(bool_or(is_all), false)
     INTO needed_days, needs_all FROM needed;
+  -- What was logged late under an id of long ago, as by an endpoint that was disabled for weeks.
+  DELETE FROM postern.deliveries_default WHERE id < postern.lowest_id_at(last_day::timestamp AT TIME ZONE 'UTC');
   FOR name IN
     SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
     WHERE i.inhparent IN ('postern.events'::regclass, 'postern.deliveries'::regclass)
