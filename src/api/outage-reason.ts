@@ -6,6 +6,7 @@ import {
   isLockTimeout,
   isPassing,
   isRefusedLogin,
+  lacksLocks,
   lacksSharedMemory,
 } from "../database/passing-errors.ts";
 
@@ -16,6 +17,8 @@ export const LEFT =
   "the embedded database has stopped with the process that started it: start that again, or restart this one, which then runs it";
 const SHARED_MEMORY_FULL =
   "the database's shared memory is full: enlarge /dev/shm where its server runs, as with Docker's --shm-size";
+const LOCKS_FULL =
+  "the database has no room for more locks: raise max_locks_per_transaction and restart PostgreSQL, or shorten RETENTION_DAYS";
 const LET_IN =
   "the database does not let this process in: see its log, and check user, rights, password, database and certificate";
 /** As when there is no room for a new connection's caches: neither the user nor a right is at fault. */
@@ -46,6 +49,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 export function outageReason(error: unknown, holders: readonly LockHolder[] = []): string | null {
   if (isLockTimeout(error)) return lockReason(holders);
   if (lacksSharedMemory(error)) return SHARED_MEMORY_FULL;
+  if (lacksLocks(error)) return LOCKS_FULL;
   const cause = CAUSES[codeOf(error)];
   if (cause !== undefined) return cause;
   if (isConnectionLoss(error)) return UNREACHABLE;

@@ -33,6 +33,7 @@ import { openBucket, servedEndpoint } from "../storage/bytes/open-bucket.ts";
 import { findStorageTroubles, HALT_REMEDY } from "../storage/upkeep/storage-monitor.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { checkDurability } from "./doctor-hosts.ts";
+import { checkLocks } from "./doctor-locks.ts";
 import { checkWorkers } from "./doctor-workers.ts";
 import { findingOf, type Finding } from "./finding.ts";
 import { describeCause, describeMistake, MAKE_WRITABLE } from "./mistakes.ts";
@@ -181,7 +182,7 @@ async function inspect(db: Pool, config: Config): Promise<Finding[]> {
     return [...findings, { check: "schema", status: "warn", detail, fix }];
   }
   findings.push({ check: "schema", status: "ok", detail: "up to date" }, await checkKeys(db, config));
-  findings.push(await checkClock(db), await checkWorkers(db));
+  findings.push(...(await checkLocks(db, config)), await checkClock(db), await checkWorkers(db));
   return [...findings, ...(await checkArtifacts(db, config))];
 }
 

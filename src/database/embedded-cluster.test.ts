@@ -299,6 +299,7 @@ describe("a cluster", () => {
       "listen_addresses=127.0.0.1",
       "unix_socket_directories=",
       "max_connections=100",
+      "max_locks_per_transaction=256",
       "shared_buffers=128MB",
       "effective_cache_size=512MB",
       "maintenance_work_mem=64MB",

@@ -30,6 +30,8 @@ const SETTINGS: Record<string, string> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   max_connections: "100",
+  // Enough for a log of a year: see lock-room.ts.
+  max_locks_per_transaction: "256",
   shared_buffers: "128MB",
   effective_cache_size: "512MB",
   maintenance_work_mem: "64MB",

@@ -165,6 +165,11 @@ export function lacksSharedMemory(error: unknown): boolean {
   });
 }
 
+/** Whether no memory is full, but the table of locks of the server, which is told by the same code. */
+export function lacksLocks(error: unknown): boolean {
+  return anyCause(error, (one) => codeOf(one) === "53200" && "file" in one && one.file === "lock.c");
+}
+
 function anyCause(error: unknown, holds: (one: Error) => boolean): boolean {
   if (!(error instanceof Error)) return false;
   if (holds(error)) return true;
