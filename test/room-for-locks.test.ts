@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { outageReason } from "../src/api/outage-reason.ts";
 import { checkDatabase } from "../src/cli/doctor-checks.ts";
+import { describeMistake } from "../src/cli/mistakes.ts";
 import { makeSecrets, readConfig } from "../src/config.ts";
 import { createTestDatabase, SERVER, startTestServer, type TestDatabase } from "./support/postgres.ts";
 import { temporaryPath } from "./support/temporary.ts";
@@ -53,7 +54,14 @@ describe("room for locks", () => {
   });
 
   it("that is full is told as such, and not as a want of memory, whose code it has", async () => {
-    const reason = outageReason(await lockAllThereIs());
-    assert.match(reason ?? "", /^the database has no room for more locks: raise max_locks_per_transaction /);
+    const refused = await lockAllThereIs();
+    assert.match(
+      describeMistake(refused) ?? "",
+      /^The database has no room for more locks: .*\nRaise max_locks_per_transaction /,
+    );
+    assert.match(
+      outageReason(refused) ?? "",
+      /^the database has no room for more locks: raise max_locks_per_transaction /,
+    );
   });
 });

@@ -264,9 +264,15 @@ const CASES: [name: string, error: Error, wrong: RegExp, remedy: RegExp][] = [
     /^Let the user that runs Postern do so there, .* set DATA_DIR to another folder\.$/,
   ],
   [
+    "a database without room for locks",
+    Object.assign(fault("53200", "out of shared memory"), { file: "lock.c" }),
+    /has no room for more locks: out of shared memory/,
+    /^Raise max_locks_per_transaction and restart PostgreSQL/,
+  ],
+  [
     "a database without memory",
-    fault("53200", "out of shared memory"),
-    /is out of memory: out of shared memory/,
+    fault("53200", "out of memory"),
+    /is out of memory: out of memory/,
     /^See its log, which may name a setting/,
   ],
   [

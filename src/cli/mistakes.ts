@@ -9,6 +9,7 @@ import {
   CERTIFICATE_NOT_VALID_NOW,
   CONTENTION,
   isAway,
+  lacksLocks,
   lacksSharedMemory,
   REFUSED_USER,
   UNTRUSTED_CERTIFICATE,
@@ -310,6 +311,13 @@ export const MISTAKES: readonly Mistake[] = [
     say: ({ message }) => [
       `A file or folder cannot be opened or written: ${message}.`,
       "Let the user that runs Postern do so there, or name another place: for Postern's own files set DATA_DIR to another folder.",
+    ],
+  },
+  {
+    is: ({ error }) => lacksLocks(error),
+    say: ({ message }) => [
+      `The database has no room for more locks: ${message}.`,
+      "Raise max_locks_per_transaction and restart PostgreSQL, or shorten RETENTION_DAYS.",
     ],
   },
   {
