@@ -6,6 +6,7 @@ import { pipeline } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { freePort } from "../../test/support/free-port.ts";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { makeLog, type Log } from "../telemetry/log.ts";
@@ -61,6 +62,24 @@ describe("the database of a command", () => {
     assert.deepEqual(applied, []);
     assert.ok(proxy.listening, "it was waited for");
     proxy.close();
+  });
+
+  it("is brought up to date for as long as that takes", { timeout: 20_000 }, async (test) => {
+    const holder = await database.pool.connect();
+    try {
+      await holder.query("BEGIN; LOCK TABLE postern.schema_migrations");
+      const pid = await pidOf(holder);
+      // Those of every statement: an hour goes by while one of them runs.
+      test.mock.timers.enable({ apis: ["setTimeout"] });
+      const migrating = migrateDatabase(database.url, makeLog("silent"), 0);
+      while ((await waitersFor(database.pool, pid)) === 0);
+      test.mock.timers.tick(3_600_000);
+      test.mock.timers.reset();
+      await holder.query("ROLLBACK");
+      assert.deepEqual(await migrating, []);
+    } finally {
+      holder.release(true);
+    }
   });
 
   it("has no connection of a start left behind its questions", { timeout: 15_000 }, async () => {

@@ -11,7 +11,7 @@ let url: string;
 let asked: string[];
 let answers: number[];
 let well: string;
-const unwell = '{"status":"not ready"}';
+let unwell: string;
 before(async () => {
   server = createServer((request, response) => {
     asked.push(request.url ?? "");
@@ -24,6 +24,7 @@ beforeEach(() => {
   asked = [];
   answers = [200];
   well = '{"status":"ok"}';
+  unwell = '{"status":"not ready"}';
 });
 after(() => server.close());
 
@@ -56,6 +57,11 @@ describe("postern health", () => {
       printed: `http://127.0.0.1:${new URL(url).port}/health answered 200, and not as Postern does: <html>\\u001b[2JWelcome${"!".repeat(63)}\n`,
       errors: "",
     });
+    // What a proxy answers where nothing is behind it.
+    answers = [502];
+    unwell = "<html>Bad Gateway";
+    const { printed } = await health("--ready");
+    assert.match(printed, /^http:\S+\/ready answered 502, and not as Postern does: <html>Bad Gateway\n$/);
     const { code, errors } = await health("--url", "127.0.0.1:8080");
     assert.deepEqual(
       [code, errors],

@@ -10,6 +10,7 @@ import { tenant } from "../../../test/support/two-tenants.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import type { TailSink } from "../../deliveries/tail.ts";
 import { newEndpointId, newEventId } from "../../shared/id.ts";
+import { Refusal } from "../../shared/refusal.ts";
 import { requireUser } from "../access.ts";
 import type { Session } from "../session.ts";
 import { logStreamRoute } from "./log-stream.ts";
@@ -160,4 +161,26 @@ it("a stream whose session is still verified as the process stops is an empty on
   verifying.resolve(session);
   assert.equal(await textOf(await answered), ": watching\n\n");
   await closing;
+});
+
+it("a stream goes on while nobody can say whether its token is good, and ends once it is not", async () => {
+  const away = new Refusal("unavailable", { retryAfterS: 5 });
+  const outcomes: (Session | Refusal)[] = [session, away, away, new Refusal("unauthorized")];
+  const sessions = {
+    async verify() {
+      const outcome = outcomes.shift() ?? new Error("it is verified behind its end");
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    },
+  };
+  const logTail = { watch: async () => () => undefined, close: async () => undefined };
+  const app = fastify();
+  app.addHook("onRequest", requireUser(sessions));
+  logStreamRoute(app, { logTail, sessions }, { streamPingMs: PING_MS, streamLifeMs: 60_000 });
+  try {
+    const answer = await fetch(`${await app.listen({ port: 0 })}/stream`);
+    assert.equal(await answer.text(), `: watching\n\n${": ping\n\n".repeat(3)}`);
+  } finally {
+    await app.close();
+  }
 });
