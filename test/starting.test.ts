@@ -15,6 +15,7 @@ import { findPgBouncer, startPgBouncer } from "./support/pgbouncer.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { MAIN, runProgram, startProgram } from "./support/program.ts";
 import { freePort } from "./support/free-port.ts";
+import { listen } from "./support/tls-receiver.ts";
 
 let database: TestDatabase;
 let folder: string;
@@ -183,24 +184,32 @@ describe("postern health", () => {
 
 describe("--wait", () => {
   it("lets a start wait for a database that comes later, and ends when that takes too long", async (context) => {
-    const { hostname, port } = new URL(tlsServer.url);
-    const late = new URL(tlsServer.url);
-    late.port = String(await freePort());
-    const migrated = runProgram(["migrate", "--wait", "60s"], { DATABASE_URL: late.href });
+    const nobody = new URL(tlsServer.url);
+    nobody.port = String(await freePort());
+    const tooLate = await runProgram(["migrate", "--wait=1s"], { DATABASE_URL: nobody.href });
+    assert.equal(tooLate.code, 1);
+    assert.match(tooLate.output, /The database can't be used: connect ECONNREFUSED/);
+    /** Each has its own, so that it is there only for the second who comes, however late the first one does. */
+    const comesLater = async (): Promise<string> => {
+      const { hostname, port } = new URL(tlsServer.url);
+      let isThere = false;
+      const door = createServer((socket) => {
+        if (isThere) pipeline(socket, connect(Number(port), hostname), socket, () => undefined);
+        else socket.destroy();
+        isThere = true;
+      });
+      context.after(() => door.close());
+      const late = new URL(tlsServer.url);
+      late.port = String(await listen(door));
+      return late.href;
+    };
+    const migrated = runProgram(["migrate", "--wait", "60s"], { DATABASE_URL: await comesLater() });
     const up = startProgram(["up", "--wait", "60s"], {
       ...secrets,
-      DATABASE_URL: late.href,
+      DATABASE_URL: await comesLater(),
       DATA_DIR: folder,
       PORT: "0",
     });
-    const tooLate = await runProgram(["migrate", "--wait=1s"], { DATABASE_URL: late.href });
-    assert.equal(tooLate.code, 1);
-    assert.match(tooLate.output, /The database can't be used: connect ECONNREFUSED/);
-    const door = createServer((socket) => {
-      pipeline(socket, connect(Number(port), hostname), socket, () => undefined);
-    });
-    door.listen(Number(late.port), "127.0.0.1");
-    context.after(() => door.close());
     const { code, output } = await migrated;
     assert.equal(code, 0, output);
     assert.match(output, /The schema is (now )?up to date/);
