@@ -3,10 +3,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pipeline } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { makeSecrets, type Environment } from "../src/config.ts";
 import { makeTestCa } from "./support/certificates.ts";
@@ -15,7 +13,7 @@ import { findPgBouncer, startPgBouncer } from "./support/pgbouncer.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { MAIN, runProgram, startProgram } from "./support/program.ts";
 import { freePort } from "./support/free-port.ts";
-import { listen } from "./support/tls-receiver.ts";
+import { startLateServer } from "./support/late-server.ts";
 
 let database: TestDatabase;
 let folder: string;
@@ -189,24 +187,12 @@ describe("--wait", () => {
     const tooLate = await runProgram(["migrate", "--wait=1s"], { DATABASE_URL: nobody.href });
     assert.equal(tooLate.code, 1);
     assert.match(tooLate.output, /The database can't be used: connect ECONNREFUSED/);
-    /** Each has its own, so that it is there only for the second who comes, however late the first one does. */
-    const comesLater = async (): Promise<string> => {
-      const { hostname, port } = new URL(tlsServer.url);
-      let isThere = false;
-      const door = createServer((socket) => {
-        if (isThere) pipeline(socket, connect(Number(port), hostname), socket, () => undefined);
-        else socket.destroy();
-        isThere = true;
-      });
-      context.after(() => door.close());
-      const late = new URL(tlsServer.url);
-      late.port = String(await listen(door));
-      return late.href;
-    };
-    const migrated = runProgram(["migrate", "--wait", "60s"], { DATABASE_URL: await comesLater() });
+    const [late, other] = [await startLateServer(tlsServer.url), await startLateServer(tlsServer.url)];
+    context.after(() => [late, other].forEach((server) => server.close()));
+    const migrated = runProgram(["migrate", "--wait", "60s"], { DATABASE_URL: late.url });
     const up = startProgram(["up", "--wait", "60s"], {
       ...secrets,
-      DATABASE_URL: await comesLater(),
+      DATABASE_URL: other.url,
       DATA_DIR: folder,
       PORT: "0",
     });
