@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
-import { ConfigError } from "../shared/config-error.ts";
+import { ConfigError, UnreadableFileError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
 import { nearName } from "../shared/near-name.ts";
 import { catalogEntryMembers, catalogEntrySchema, type CatalogEntry } from "./catalog-entry.ts";
@@ -54,7 +54,7 @@ export function readLinedFile(file: string, what: string): LinedFile {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new ConfigError(`${what}: cannot read ${file}: ${messageOf(error)}`);
+    throw new UnreadableFileError(`${what}: cannot read ${file}: ${messageOf(error)}`);
   }
   const lines = new LineCounter();
   // JSON is YAML, so that one reader with positions serves both.

@@ -99,6 +99,37 @@ describe("a catalog file", () => {
     assert.deepEqual([await catalog.look(), catalog.isRefused(), knows("a.c")], [READ, false, true]);
   });
 
+  it("that cannot be read for a moment is read soon after, though it has not changed again", async () => {
+    const folder = temporaryPath("live-catalog");
+    await mkdir(folder);
+    const file = join(folder, "catalog.json");
+    await writeFile(file, textOf("a.b"));
+    // In a process that may open few files, and opens them all.
+    const script = `
+      import { openSync, closeSync, writeFileSync } from "node:fs";
+      import { openCatalog } from ${JSON.stringify(join(import.meta.dirname, "live-catalog.ts"))};
+      const [file, text] = process.argv.slice(1);
+      const catalog = await openCatalog(file);
+      writeFileSync(file, text);
+      const opened = [];
+      try { for (;;) opened.push(openSync(file)); } catch {}
+      const found = [];
+      for (let look = 0; look < 4; look++) found.push(await catalog.look());
+      for (const one of opened) closeSync(one);
+      for (let look = 0; look < 2; look++) found.push(await catalog.look());
+      console.log(JSON.stringify([found, catalog.isRefused(), catalog.current().types.has("a.c")]));
+    `;
+    const words = ["--input-type=module", "-e", script, file, textOf("a.c")];
+    const shell = ["-c", 'ulimit -n 64 && exec "$0" "$@"', process.execPath, ...words];
+    const printed = execFileSync("/bin/sh", shell, { encoding: "utf8" });
+    const fault = `EVENT_CATALOG: cannot read ${file}: EMFILE: too many open files, open '${file}'`;
+    assert.deepEqual(JSON.parse(printed), [
+      [UNCHANGED, { kind: "refused", fault }, UNCHANGED, UNCHANGED, READ, UNCHANGED],
+      false,
+      true,
+    ]);
+  });
+
   it("is looked at no more where it was none at the start", async () => {
     const catalog = await openCatalog(undefined);
     assert.deepEqual([await catalog.look(), await catalog.look()], [UNCHANGED, UNCHANGED]);

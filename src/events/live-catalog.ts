@@ -5,6 +5,7 @@
  */
 import { stat } from "node:fs/promises";
 import { loadCatalog, type Catalog } from "./catalog.ts";
+import { ConfigError, UnreadableFileError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";
 
 export type LiveCatalog = {
@@ -23,6 +24,8 @@ export type CatalogFile = LiveCatalog & {
 };
 
 const NO_FILE = "no file";
+/** The next look tries again. */
+const NOT_JUDGED = "not judged";
 
 /** Throws ConfigError when the file cannot be read or has a fault. `undefined` means the built-in catalog. */
 export async function openCatalog(file: string | undefined): Promise<CatalogFile> {
@@ -32,10 +35,11 @@ export async function openCatalog(file: string | undefined): Promise<CatalogFile
   // A pipe can be read only once, and is never looked at again.
   const isWatched = judged !== NO_FILE;
   let seen = judged;
-  let isRefused = false;
+  /** Why the file is refused. */
+  let fault: string | null = null;
   return {
     current: () => catalog,
-    isRefused: () => isRefused,
+    isRefused: () => fault !== null,
     async look() {
       if (!isWatched || file === undefined) return { kind: "unchanged" };
       const found = await versionOf(file);
@@ -48,13 +52,22 @@ export async function openCatalog(file: string | undefined): Promise<CatalogFile
         if (found === NO_FILE) throw new Error(`${file} cannot be found, or is not a file`);
         catalog = await loadCatalog(file);
       } catch (error) {
-        isRefused = true;
-        return { kind: "refused", fault: messageOf(error) };
+        if (!isOfContent(error)) judged = NOT_JUDGED;
+        const earlier = fault;
+        fault = messageOf(error);
+        return fault === earlier && judged === NOT_JUDGED
+          ? { kind: "unchanged" }
+          : { kind: "refused", fault };
       }
-      isRefused = false;
+      fault = null;
       return { kind: "read" };
     },
   };
+}
+
+/** What keeps a file from being read, as too many open files, passes without a change of the file. */
+function isOfContent(error: unknown): boolean {
+  return error instanceof ConfigError && !(error instanceof UnreadableFileError);
 }
 
 /** Differs whenever the content may: another file under the name, or another time or size of the same. */

@@ -2,3 +2,6 @@
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
+
+/** A file that could not be read just now, whatever is in it. */
+export class UnreadableFileError extends ConfigError {}
