@@ -29,7 +29,7 @@ it("a process that stops sending waits for no name server", async (test) => {
   await process.close();
 });
 
-/** Whether this machine may be a target. */
+/** Whether this machine may be a target, at this port. */
 async function isTarget(env: Environment): Promise<boolean> {
   const process = await partsOf(env);
   const verdict = await process.guard.checkUrl("https://localhost:4711/");
@@ -37,9 +37,13 @@ async function isTarget(env: Environment): Promise<boolean> {
   return verdict === "safe";
 }
 
-it("this machine is a target only where its addresses are allowed", async () => {
-  assert.deepEqual(
-    [await isTarget({}), await isTarget({ OUTBOUND_ALLOWED_CIDRS: "127.0.0.0/8,::1/128" })],
-    [false, true],
-  );
+it("this machine is a target only where its addresses are allowed, and neither they nor the port are denied", async () => {
+  const allowed = { OUTBOUND_ALLOWED_CIDRS: "127.0.0.0/8" };
+  const settings = [
+    {},
+    allowed,
+    { ...allowed, OUTBOUND_DENIED_CIDRS: "127.0.0.1/32" },
+    { ...allowed, BLOCKED_PORTS: "4711" },
+  ];
+  assert.deepEqual(await Promise.all(settings.map(isTarget)), [false, true, false, false]);
 });
