@@ -12,10 +12,10 @@ import { makeMetrics } from "../telemetry/metrics.ts";
 import { makeStorageParts, requireSafeBucket } from "./storage-parts.ts";
 
 /** What of the log a start leaves with such a configuration. */
-async function rulesTold(found: BucketConfig | Error, waivers: string[] = []) {
+async function rulesTold(found: BucketConfig | Error, waivers: string[] = [], artifactDays = 30) {
   const readConfig = () => (found instanceof Error ? Promise.reject(found) : Promise.resolve(found));
   const { log, lines } = makeKeptLog();
-  const config = Object({ artifactDays: 30, objectStore: { kind: "s3", waivers } });
+  const config = Object({ artifactDays, objectStore: { kind: "s3", waivers } });
   await requireSafeBucket(Object({ name: "artifacts", readConfig }), config, log);
   return lines.map(({ rule, err }) => rule ?? err);
 }
@@ -42,6 +42,12 @@ it("a rule that the operator waived is no fault of a bucket that cannot tell", a
   const silent: BucketConfig = { ...GOOD_BUCKET, tls_only: "unsupported" };
   assert.deepEqual(await rulesTold(silent), ["BR-06"]);
   assert.deepEqual(await rulesTold(silent, ["BR-06"]), []);
+});
+
+it("a start ends with a bucket whose rule deletes objects before ARTIFACT_DAYS are over", async () => {
+  const found: BucketConfig = { ...GOOD_BUCKET, current_expiration_days: 61 };
+  assert.deepEqual(await rulesTold(found, [], 60), []);
+  await assert.rejects(rulesTold(found, [], 61), /BR-09 is 61/);
 });
 
 /** The folders whose files are served; null: none are. */

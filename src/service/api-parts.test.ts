@@ -1,0 +1,47 @@
+/** What of the API's parts is put together here, without a database. */
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { freePort } from "../../test/support/free-port.ts";
+import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { makeSecrets, readConfig, type Environment } from "../config.ts";
+import { openCatalog } from "../events/live-catalog.ts";
+import { Refusal } from "../shared/refusal.ts";
+import { makeParts } from "./parts.ts";
+
+const UNUSED = "postgres://unused";
+const SEVERAL = { SHARDS: `eu1=${UNUSED}/eu1|eu2=${UNUSED}/eu2` };
+
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** What the log has of a caller's token, as nobody answers under `SESSION_JWKS_URL`. */
+async function toldOf(env: Environment) {
+  const { log, lines } = makeKeptLog();
+  const { SESSION_JWT_SECRET: _, ...secrets } = makeSecrets();
+  const SESSION_JWKS_URL = `http://127.0.0.1:${await freePort()}/keys`;
+  const session = { SESSION_JWKS_URL, SESSION_ISSUER: "app", SESSION_AUDIENCE: "postern" };
+  const config = readConfig({ ...secrets, ...session, DATA_DIR: temporaryPath("data"), ...env });
+  const parts = await makeParts({
+    config,
+    catalog: await openCatalog(undefined),
+    databaseUrl: UNUSED,
+    migrations: [],
+    roles: new Set(["api"]),
+    log,
+  });
+  const token = `${encode({ alg: "ES256", kid: "1" })}.${encode({ exp: 1 })}.AAAA`;
+  await assert.rejects(
+    parts.apiServices.sessions.verify(`Bearer ${token}`),
+    (error) => error instanceof Refusal && error.code === "unavailable",
+  );
+  await parts.close();
+  return lines;
+}
+
+it("a key set that can't be read is logged, with one database and with several", async () => {
+  for (const env of [{}, SEVERAL]) {
+    const [line, ...others] = await toldOf(env);
+    assert.match(String(line?.["err"]), /^fetch failed: connect ECONNREFUSED /);
+    assert.deepEqual(others, []);
+  }
+});
