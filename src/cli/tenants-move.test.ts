@@ -388,4 +388,12 @@ describe("the databases of a move", () => {
       );
     }
   });
+
+  it("have the files that they name", async () => {
+    const MOVE_TO_URL = "postgres://127.0.0.1/postern?sslmode=verify-full&sslrootcert=/nowhere/ca.pem";
+    assert.match(
+      await refusal(["--to", "eu2"], { MOVE_TO_URL }),
+      /^postern:\n *sslrootcert of the database's URL can't be read: ENOENT/,
+    );
+  });
 });

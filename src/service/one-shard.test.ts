@@ -2,8 +2,14 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase } from "../../test/support/postgres.ts";
-import { reach } from "./one-shard.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
+import { makeSecrets, readConfig } from "../config.ts";
+import { openCatalog } from "../events/live-catalog.ts";
+import { Directory } from "../shards/directory.ts";
+import { makeShardParts, reach } from "./one-shard.ts";
+import { makeProcessParts } from "./process-parts.ts";
 
 async function until(holds: () => boolean): Promise<void> {
   const endsAt = Date.now() + 20_000;
@@ -39,4 +45,49 @@ it("a shard that answers no more, and again, is told by its name", async (test) 
     return lines.length === 2;
   });
   assert.deepEqual([lines[1], pulse.isAway()], [{ level: 30, shard: "eu9" }, false]);
+});
+
+it("the directory's look is over before a caller's patience", async (test) => {
+  const database = await createTestDatabase();
+  const { log } = makeKeptLog();
+  const { db } = reach({ name: "eu9", url: database.url, weight: 1 }, { log });
+  test.after(async () => {
+    await db.end();
+    await database.drop();
+  });
+  assert.deepEqual((await db.query("SHOW statement_timeout")).rows, [{ statement_timeout: "5s" }]);
+});
+
+it("what a shard's own parts log names the shard", async (test) => {
+  const { log, lines } = makeKeptLog();
+  const url = `postgres://127.0.0.1:${await freePort()}/postern`;
+  const options = {
+    config: readConfig({ ...makeSecrets(), DATABASE_URL: url, DATA_DIR: temporaryPath("data") }),
+    catalog: await openCatalog(undefined),
+    databaseUrl: url,
+    migrations: [],
+    roles: new Set(["api"] as const),
+    log,
+  };
+  const process = await makeProcessParts(options);
+  const shard = { name: "eu9", url, weight: 1 };
+  const { db, pulse } = reach(shard, { log });
+  const directory = new Directory({
+    first: "eu9",
+    shards: new Map([["eu9", { db, pulse }]]),
+    choose: () => "eu9",
+    log,
+  });
+  const eraseElsewhere = () => Promise.reject(new Error("nothing is erased"));
+  const own = { shard, isFirst: true, directory, pulse, eraseElsewhere };
+  const { parts } = await makeShardParts(options, process, own);
+  test.after(async () => {
+    await parts.heartbeat.stop();
+    await parts.close();
+    await process.close();
+    await db.end();
+  });
+  parts.heartbeat.start();
+  await until(() => lines.length > 0);
+  assert.deepEqual(lines, [{ level: 40, shard: "eu9" }]);
 });
