@@ -21,7 +21,8 @@ after(async () => {
 });
 
 it("the slots that each living worker has are counted, the most first, and those that none has", async () => {
-  const [few, many, gone] = [randomUUID(), randomUUID(), randomUUID()];
+  // They are read in this order.
+  const [few = "", gone = "", many = ""] = [randomUUID(), randomUUID(), randomUUID()].toSorted();
   assert.deepEqual(await readSlotShares(db), { parts: [], unowned: 256 });
   await database.pool.query(
     "INSERT INTO postern.workers (first_lease_id, takes_slots) SELECT unnest($1::uuid[]), true",

@@ -26,9 +26,13 @@ it("a start goes on with a bucket that is as it should be, and with one of which
 });
 
 it("a start ends with a bucket that is not safe, with what is wrong and what to do", async () => {
-  await assert.rejects(rulesTold({ ...GOOD_BUCKET, versioning: "Suspended", tls_only: null }), (error) => {
+  const unsafe = { versioning: "Suspended", tls_only: null, current_expiration_days: 7 };
+  await assert.rejects(rulesTold({ ...GOOD_BUCKET, ...unsafe }), (error) => {
     assert.ok(error instanceof ConfigError);
-    assert.match(error.message, /^The bucket artifacts is not safe to use\.\nBR-04 is "Suspended": [^\n]+$/);
+    assert.match(
+      error.message,
+      /^The bucket artifacts is not safe to use\.\nBR-04 is "Suspended": [^\n]+\nBR-09 is 7: [^\n]+$/,
+    );
     return true;
   });
 });

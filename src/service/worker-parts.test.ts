@@ -1,5 +1,6 @@
 /** What of the outside reaches a worker: here one that notes it. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { eventually } from "../../test/support/eventually.ts";
@@ -9,6 +10,8 @@ import { openCatalog } from "../events/live-catalog.ts";
 import { SLOTS_CHANGED, WAKE_CHANNEL } from "../queue/channels.ts";
 import { newEndpointId, newEventId } from "../shared/id.ts";
 import { makeLog } from "../telemetry/log.ts";
+import { makeMetrics } from "../telemetry/metrics.ts";
+import { makeDatabaseParts } from "./database-parts.ts";
 import { makeFoundation, type Foundation } from "./foundation.ts";
 import { makeProcessParts, type ProcessParts } from "./process-parts.ts";
 import type { ServiceOptions } from "./service-options.ts";
@@ -74,4 +77,24 @@ it("a worker is told of what is due, of slots and of what was superseded, while 
   told.length = 0;
   await both.stop();
   assert.deepEqual(told, [["worker.stop"], ["presence.stop"]]);
+});
+
+it("an intake is relayed to a database by its own parts where it is the only one, and what they count is stored at their end", async () => {
+  let relays = 0;
+  const idle = { start: () => undefined, stop: async () => undefined };
+  const makeRelay = () => {
+    relays++;
+    return idle;
+  };
+  const intake = Object({ makeRelay, makeDurable: () => idle });
+  for (const residence of [null, { versionOf: () => null }]) {
+    const { databaseUrl } = options;
+    const place = { databaseUrl, metrics: makeMetrics(), residence, eraseElsewhere: null };
+    const parts = await makeDatabaseParts(options, { ...process, intake }, place);
+    parts.auditTally.failedAuthentication({ address: "192.0.2.1", requestId: randomUUID() });
+    await parts.close();
+    assert.equal(relays, 1);
+  }
+  const { rows } = await database.pool.query("SELECT action FROM postern.audit_log");
+  assert.deepEqual(rows, Array(2).fill({ action: "authentication.failed" }));
 });
