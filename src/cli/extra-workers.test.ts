@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { afterEach, describe, it } from "node:test";
+import { afterEach, before, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import type { Environment } from "../config.ts";
 import { startExtraWorkers } from "./extra-workers.ts";
 
-const { execPath } = process;
-afterEach(() => {
-  process.execPath = execPath;
-});
+const NOTHING = "/bin/true";
+// Never Node itself: a worker that a test leaves behind would be this file, which starts workers.
+const reset = () => {
+  process.execPath = NOTHING;
+};
+before(reset);
+afterEach(reset);
 
 /** What one is started with, of these settings. */
 async function environmentOf(env: Environment): Promise<Record<string, string>> {
@@ -48,7 +51,7 @@ describe("an extra worker", () => {
     const workers = startExtraWorkers(1, { env: {}, databaseUrl: "postgres://unused", log });
     try {
       await eventually(async () => lines.length > 0);
-      process.execPath = "/bin/true";
+      process.execPath = NOTHING;
       await eventually(async () => lines.length >= 3);
     } finally {
       await workers.stop();
@@ -64,7 +67,7 @@ describe("an extra worker", () => {
   it("that has ended is not started again once the process stops", async (test) => {
     test.mock.timers.enable({ apis: ["setTimeout"] });
     const { log, lines } = makeKeptLog();
-    process.execPath = "/bin/true";
+    process.execPath = NOTHING;
     const workers = startExtraWorkers(1, { env: {}, databaseUrl: "postgres://unused", log });
     try {
       await eventually(async () => lines.length >= 2);

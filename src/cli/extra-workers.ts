@@ -5,7 +5,6 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { clearTimeout, setTimeout } from "node:timers";
 import type { Environment } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { together } from "../shared/ending.ts";
