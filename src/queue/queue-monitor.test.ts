@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { beforeEach, describe, it, type TestContext } from "node:test";
+import { afterEach, beforeEach, describe, it, type TestContext } from "node:test";
+import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { QUIET } from "../../test/support/quiet-queue.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
 import { makeQueueMonitor } from "./queue-monitor.ts";
@@ -19,6 +20,8 @@ beforeEach(() => {
   takesMs = 0;
   measure = async () => QUIET;
 });
+
+afterEach(releaseWaits);
 
 function monitored(t: TestContext) {
   t.mock.method(performance, "now", () => nowMs);
@@ -124,16 +127,20 @@ describe("the queue's monitor", () => {
   });
 
   it("knows of no faults while even its first count takes more than a second", async (t) => {
-    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const waits = holdWaits("all");
     const { monitor } = monitored(t);
     measure = () => new Promise(() => undefined);
     const look = monitor.look();
-    t.mock.timers.tick(1000);
+    assert.deepEqual(
+      waits.map(({ ms }) => ms),
+      [1000],
+    );
+    waits[0]?.end();
     assert.deepEqual(await look, NONE);
   });
 
   it("answers what it last knew when a count takes more than a second", async (t) => {
-    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const waits = holdWaits("all");
     const { monitor } = monitored(t);
     measure = async () => ({ ...QUIET, deadLeases: 2 });
     const known = await monitor.look();
@@ -142,10 +149,9 @@ describe("the queue's monitor", () => {
     measure = () => promise;
     let answer: unknown = null;
     const look = monitor.look().then((troubles) => (answer = troubles));
-    t.mock.timers.tick(999);
     await new Promise(setImmediate);
     assert.equal(answer, null);
-    t.mock.timers.tick(1);
+    waits.at(-1)?.end();
     assert.deepEqual(await look, known);
     // Whoever comes now waits for the same count.
     const next = monitor.look();
