@@ -58,10 +58,12 @@ export async function isShardOf(keeper: Mark | null, { name, db }: MoveSite): Pr
   return mark !== null && keeper !== null && mark.name === name && mark.directory === keeper.directory;
 }
 
-/** Whether its server answers. */
+/** Whether its server answers. What fails once it is stopped is of no account. */
 export function lookAt(db: Db, answered: () => void, failed: () => void): Background {
-  const look = () =>
-    withinLimit(db.query("SELECT"), ANSWER_LIMIT_MS, () => new Error("no answer")).then(answered);
+  const look = (signal: AbortSignal) =>
+    withinLimit(db.query("SELECT"), ANSWER_LIMIT_MS, () => new Error("no answer")).then(answered, () => {
+      if (!signal.aborted) failed();
+    });
   return makeRepeated(LOOK_EVERY_MS, look, failed);
 }
 
@@ -71,18 +73,16 @@ export async function whileAnswering<T>(
   silent: (name: string) => void,
   work: () => Promise<T>,
 ): Promise<T> {
-  let isOver = false;
   let answeredAt = performance.now();
   const answered = (): void => void (answeredAt = performance.now());
   // It fails sooner where it needs a new connection. A server that is gone is noticed by the work itself.
   const look = lookAt(db, answered, () => {
-    if (!isOver && performance.now() - answeredAt >= ANSWER_LIMIT_MS) silent(name);
+    if (performance.now() - answeredAt >= ANSWER_LIMIT_MS) silent(name);
   });
   look.start();
   try {
     return await work();
   } finally {
-    isOver = true;
     await look.stop();
   }
 }

@@ -9,7 +9,6 @@ import { temporaryPath } from "../../test/support/temporary.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { Environment } from "../config.ts";
 import { tryLockMove } from "../shards/move-store.ts";
-import { whileAnswering } from "./move-databases.ts";
 
 const NAMES = ["eu1", "eu2", "eu3"];
 const acme = tenant("acme");
@@ -329,20 +328,6 @@ describe("a move that is over, and that a restored backup has brought back", () 
     } finally {
       await of("eu1").pool.query("TRUNCATE postern.shard_tenants");
     }
-  });
-});
-
-describe("a database that falls silent as the work on it succeeds", () => {
-  it("fails it no more", async () => {
-    const silences: string[] = [];
-    // Its look is waited for, until it is given up.
-    const silent = { name: "eu1", db: { query: () => new Promise<never>(() => undefined) } };
-    const told = await whileAnswering(
-      silent,
-      (name) => silences.push(name),
-      async () => "done",
-    );
-    assert.deepEqual([told, silences], ["done", []]);
   });
 });
 

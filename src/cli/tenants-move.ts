@@ -257,12 +257,8 @@ async function withLock(
   work: () => Promise<void>,
 ): Promise<void> {
   const client = await db.connect();
-  let isOver = false;
-  const lost = (): void => {
-    if (isOver) return;
-    isOver = true;
+  const lost = (): void =>
     endHalfWay(tenantId, `the connection to ${name} that keeps other commands away is lost`);
-  };
   // A host that is gone ends no connection.
   const look = lookAt(client, () => undefined, lost);
   try {
@@ -273,8 +269,8 @@ async function withLock(
     look.start();
     await work();
   } finally {
-    isOver = true;
-    await look.stop();
+    // First: a look under way ends with the connection, and is not waited for.
     client.off("error", lost).release(true);
+    await look.stop();
   }
 }
