@@ -1,5 +1,6 @@
 /** A command that works on the database beside a service says which one it is. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,10 +41,18 @@ describe("a command on a database", () => {
     }
   });
 
-  it("names an embedded one by its folder before it works on it", async () => {
+  it("names an embedded one by its folder before it works on it, and stops its server", async () => {
     const { code, errors } = await runProgram(["keys", "status"], { ...secrets, DATA_DIR: folder });
     assert.equal(code, 1);
     assert.match(errors, new RegExp(`^Database: embedded, in ${folder}/postgres\\.\n`));
     assert.match(errors, /the database's schema is older than this program: run postern migrate first/);
+    const migrated = await runProgram(["migrate"], { ...secrets, DATA_DIR: folder });
+    assert.equal(migrated.code, 0, migrated.errors);
+    assert.match(
+      migrated.printed,
+      /^Database: embedded, in .+\n(?:applied .+\n)+The schema is now up to date\.\n$/,
+    );
+    // Its server was started for it alone.
+    assert.equal(existsSync(join(folder, "postgres", "data", "postmaster.pid")), false);
   });
 });

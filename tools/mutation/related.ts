@@ -234,6 +234,7 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
     /^src\/cli/,
     [
       "catalog-command",
+      "command-database",
       "portal-command",
       "reconcile-command",
       "replay-command",
