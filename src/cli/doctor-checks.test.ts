@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { promises as dns } from "node:dns";
 import { createServer } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { TLSSocket } from "node:tls";
 import { makeTestCa } from "../../test/support/certificates.ts";
 import { captured } from "../../test/support/command.ts";
 import { startDnsServer, type DnsAnswer } from "../../test/support/dns-server.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { pretend, sayHost, type Pretended } from "../../test/support/pretended-server.ts";
@@ -273,6 +275,21 @@ describe("what is told of name servers", () => {
     } finally {
       await server.close();
     }
+  });
+
+  it("is that none answers after three seconds, and they are asked no more", async (test) => {
+    const server = await startDnsServer(() => ({ kind: "silent" }));
+    test.after(() => server.close());
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    const cancelled = test.mock.method(dns.Resolver.prototype, "cancel");
+    const checking = checkDns([server.address]);
+    await eventually(async () => server.questionCount("example.com", "AAAA") === 1);
+    test.mock.timers.tick(3000);
+    assert.deepEqual(told([await checking]), [
+      "fail name servers: no answer for example.com (ETIMEOUT). Receivers' names can't be resolved",
+    ]);
+    // What is still asked would keep the command from its end.
+    assert.equal(cancelled.mock.callCount(), 1);
   });
 });
 
