@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { it } from "node:test";
 import { startDnsServer } from "../../test/support/dns-server.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { listen } from "../../test/support/tls-receiver.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
+import { newEventId } from "../shared/id.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeProcessParts } from "./process-parts.ts";
 
@@ -46,4 +49,21 @@ it("this machine is a target only where its addresses are allowed, and neither t
     { ...allowed, BLOCKED_PORTS: "4711" },
   ];
   assert.deepEqual(await Promise.all(settings.map(isTarget)), [false, true, false, false]);
+});
+
+it("a process that ends has sent its last traces", async (test) => {
+  let batches = 0;
+  const collector = createServer((request, response) => {
+    batches++;
+    request.resume();
+    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+  });
+  const url = `http://127.0.0.1:${await listen(collector)}`;
+  test.after(() => collector.close().closeAllConnections());
+  const process = await partsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: url });
+  const event = { eventId: newEventId(), eventType: "invoice.paid", tenantId: "acme" };
+  process.tracing?.accepted(event, Date.now());
+  await process.stopSending();
+  await process.close();
+  assert.equal(batches, 1);
 });

@@ -4,7 +4,9 @@ import { randomBytes } from "node:crypto";
 import { beforeEach, describe, it } from "node:test";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { ApiServices } from "../api/services.ts";
+import { makeOwnTokens } from "../portal/own-tokens.ts";
 import { ALL_TENANTS } from "../portal/portal-session.ts";
+import { newPortalSessionId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { makeRoutedServices } from "./routed-services.ts";
 
@@ -12,6 +14,7 @@ const [acme, globex] = [tenant("acme"), tenant("globex")];
 /** Whatever else a service is given: it must arrive as it is. */
 const [one, two] = [{ one: 1 }, { two: 2 }].map(Object);
 const caller = Object({ tenantId: acme });
+const encryptionKeys = [randomBytes(32)];
 const wanted = { limit: 7, waitMs: 0, signal: new AbortController().signal };
 
 let reached: unknown[][];
@@ -83,7 +86,7 @@ function makeServices(): ApiServices {
   };
   return makeRoutedServices(
     Object({
-      config: { session: { kind: "secret", secret: "s".repeat(32) }, encryptionKeys: [randomBytes(32)] },
+      config: { session: { kind: "secret", secret: "s".repeat(32) }, encryptionKeys },
       log: noting("log"),
     }),
     Object({ router, shards, process: { metrics: noting("metrics") }, publisher: noting("publisher") }),
@@ -132,6 +135,21 @@ describe("with several shards", () => {
         [`${home}.portal.end`, grant],
       ]);
     }
+  });
+
+  it("a session is alive while its tenant's shard says so, if the tenant lives there", async () => {
+    const id = newPortalSessionId();
+    const grant = { subject: "u1", tenantId: acme, role: "owner", isReadOnly: false } as const;
+    const until = new Date(Date.now() + 60_000);
+    const authorization = `Bearer ${await makeOwnTokens(encryptionKeys).sign({ id, grant, until }, until)}`;
+    answers.set("eu2.portal.isAlive", true);
+    assert.equal((await services.sessions.verify(authorization)).tenantId, acme);
+    assert.deepEqual(reached, [
+      ["eu2 has", acme],
+      ["eu2.portal.isAlive", id],
+    ]);
+    answers.set("eu2.portal.isAlive", false);
+    await assert.rejects(services.sessions.verify(authorization), { code: "unauthorized" });
   });
 
   it("a code is asked for in all, and refused as unknown where all answer that alone", async () => {

@@ -125,8 +125,8 @@ describe("a start that fails", () => {
     const error = await whyNotStarted({ ...options, log });
     assert.match(String(error), /^ConfigError: The bucket artifacts-eu3 is not safe/);
     await noneConnected();
-    const warned = lines.map(({ rule }) => rule).filter((rule) => rule === "BR-04");
-    assert.deepEqual(warned, ["BR-04"]);
+    const told = lines.filter(({ rule, level }) => rule === "BR-04" || level === 50).map(({ rule }) => rule);
+    assert.deepEqual(told, ["BR-04"]);
   });
 
   it("since its port is taken, leaves no connection and no worker behind", async () => {
@@ -342,6 +342,7 @@ describe("an API alone", () => {
     await eventually(async () => isDeepStrictEqual(await connected("eu1"), names));
     assert.equal(await count("eu1", "workers"), 0);
     await service.stop();
+    assert.deepEqual(lines.at(-1), { level: 30 });
     await noneConnected();
   });
 

@@ -1,15 +1,19 @@
 /** What a bucket's configuration does to a start; how it is judged is in src/storage/bytes/bucket-check.test.ts. */
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { afterEach, it } from "node:test";
 import { GOOD_BUCKET } from "../../test/support/good-bucket.ts";
+import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
 import type { BucketConfig } from "../storage/rules/validate-bucket.ts";
+import type { StorageUpkeepTimes } from "../storage/upkeep/storage-upkeep.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
-import { makeStorageParts, requireSafeBucket } from "./storage-parts.ts";
+import { makeStorageParts, requireSafeBucket, storageWork } from "./storage-parts.ts";
+
+afterEach(releaseWaits);
 
 /** What of the log a start leaves with such a configuration. */
 async function rulesTold(found: BucketConfig | Error, waivers: string[] = [], artifactDays = 30) {
@@ -66,4 +70,28 @@ async function served(env: Environment) {
 it("the API serves the files of a folder, and not those of an object store", async () => {
   assert.deepEqual(await served({}), ["artifacts"]);
   assert.equal(await served({ OBJECT_STORE_URL: "s3://artifacts?region=us-east-1" }), null);
+});
+
+/** How long the upkeep of artifacts waits after its first round, in which all of it fails. */
+async function waitsWith(times: Partial<StorageUpkeepTimes> | undefined): Promise<number[]> {
+  const waits = holdWaits();
+  const db = { query: () => Promise.reject(new Error("no")) };
+  const services = { config: readConfig(makeSecrets()), tenants: Object({}), eraseElsewhere: null };
+  const reconciling = Object({ db, bucket: { name: "artifacts" } });
+  const told = { log: makeLog("silent"), metrics: makeMetrics() };
+  const [, upkeep] = storageWork(reconciling, { ...services, times, ...told });
+  assert.ok(upkeep !== undefined);
+  upkeep.start();
+  await new Promise(setImmediate);
+  await upkeep.stop();
+  releaseWaits();
+  return waits.map(({ ms }) => ms).toSorted((one, other) => one - other);
+}
+
+it("the upkeep of artifacts has its times, but for those that are given", async () => {
+  const minute = 60_000;
+  assert.deepEqual(await waitsWith(undefined), [minute, minute, minute]);
+  const given = { expireEveryMs: 5, firstPassAfterMs: 7, reconcileEveryMs: 9 };
+  assert.deepEqual(await waitsWith(given), [5, 7, 9]);
+  assert.deepEqual(await waitsWith({ expireEveryMs: 5 }), [5, minute, minute]);
 });

@@ -226,6 +226,8 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
       "sessions.test",
       "api-document",
       "tracing",
+      "send-again",
+      "unusable-secrets",
     ],
   ],
   [/^src\/tenants/, ["tenant-erasure", "tenants.test", "operator-tenant"]],
