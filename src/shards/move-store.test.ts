@@ -324,12 +324,9 @@ it("finds, measures and deletes a tenant's rows, but for what is on its way, and
   const others = await measureRows(pool, globex.tenantId, tables);
   const told: number[] = [];
   await deleteTenantRows(pool, acme.tenantId, (count) => told.push(count));
-  assert.ok(told.length > 10);
-  assert.deepEqual(
-    told,
-    told.toSorted((one, other) => one - other),
-  );
-  assert.ok((told.at(-1) ?? 0) > 20);
+  const [all = 0, ...more] = told;
+  assert.ok(all > 20);
+  assert.deepEqual(more, []);
   const left = ["deliveries", "dispatches", "endpoints", "events", "handovers", "outbox", "replays"];
   assert.deepEqual(await findTablesWithRows(pool, acme.tenantId, left), ["handovers", "outbox"]);
   assert.deepEqual(await measureRows(pool, globex.tenantId, tables), others);

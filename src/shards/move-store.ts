@@ -294,7 +294,7 @@ export async function measureRows(db: Db, tenantId: TenantId, tables: readonly s
 
 const DELETED_AT_ONCE = 5000;
 
-/** Deletes the tenant's rows, except events that wait to be handed over. `told` gets the number. */
+/** Deletes the tenant's rows, except events that wait to be handed over. `told` gets the number now and then, and at the end. */
 export async function deleteTenantRows(
   db: Db,
   tenantId: TenantId,
@@ -307,6 +307,7 @@ export async function deleteTenantRows(
   }>(/* sql */ `SELECT place::text AS place, CASE name WHEN 'audit_log' THEN 'tenant_id = $1' ELSE matches END AS matches
       FROM postern.tables_of_tenants() WHERE name NOT IN ('outbox', 'handovers')`);
   let count = 0;
+  let last = 0;
   for (const { place, matches } of places) {
     for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE;) {
       // Both are the catalog's own, quoted where they must be.
@@ -316,9 +317,13 @@ export async function deleteTenantRows(
       );
       deleted = rowCount ?? 0;
       count += deleted;
-      if (deleted > 0) told(count);
+      // Of a long log each day is a place.
+      if (count - last < DELETED_AT_ONCE) continue;
+      last = count;
+      told(count);
     }
   }
+  if (count > last) told(count);
 }
 
 export type Counts = { endpoints: number; dispatches: number; events: number; deliveries: number };
