@@ -6,11 +6,12 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it, mock } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { createEndpoint, listDeliveries, publish } from "../../test/support/api.ts";
+import { createEndpoint, listDeliveries } from "../../test/support/api.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { storageOf } from "../../test/support/exports.ts";
 import { joinedShards } from "../../test/support/joined-shards.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { catchWaits } from "../../test/support/caught-waits.ts";
 import { clientOf } from "../../test/support/pull.ts";
 import { startTestService, type TestService } from "../../test/support/service.ts";
 import { BACKEND, ok, owner, producer } from "../../test/support/shard-programs.ts";
@@ -346,14 +347,20 @@ describe("an API alone", () => {
     await noneConnected();
   });
 
-  it("leases nothing, and has a first attempt wait as long as the schedule says", async () => {
-    const alone = await startTestService({ roles: ["api"], env: { RETRY_SCHEDULE: "1h" } });
-    await createEndpoint(alone, { url: alone.receiver.url });
-    await publish(alone);
-    const { rows } = await alone.database.pool.query(
-      "SELECT FROM postern.dispatches WHERE lease_owner IS NULL AND due_at > now() + interval '59 min'",
-    );
-    assert.equal(rows.length, 1);
+  it("leases nothing, has a first attempt wait as long as the schedule says, and holds it with its endpoint", async () => {
+    const env = { DATABASE_URL: undefined, SHARDS: shards(), RETRY_SCHEDULE: "1h" };
+    const alone = await startTestService({ database: of("eu1"), roles: ["api"], env });
+    const tid = newTenants(NAMES, "alone")("eu2");
+    const as = owner(tid);
+    const { endpoint } = await createEndpoint(alone, { url: alone.receiver.url }, { as });
+    const json = { type: "invoice.paid", data: {} };
+    await ok(alone.call("POST", "/api/events", { as: producer(tid), json }), 202);
+    const waiting = `dispatches WHERE endpoint_id = '${endpoint.id}' AND lease_owner IS NULL
+      AND due_at > now() + interval '59 min'`;
+    assert.equal(await count("eu2", `${waiting} AND NOT held`), 1);
+    await ok(alone.call("PATCH", `/api/webhooks/${endpoint.id}`, { as, json: { enabled: false } }), 200);
+    // In its shard, where a worker of another process would do it later.
+    assert.equal(await count("eu2", `${waiting} AND held`), 1);
     await alone.stop();
   });
 
@@ -384,16 +391,3 @@ describe("an API alone", () => {
     await noneConnected();
   });
 });
-
-/** What would be done so long after, until the mocks are restored. */
-function catchWaits(ms: number): { end: () => void; timer: NodeJS.Timeout }[] {
-  const caught: { end: () => void; timer: NodeJS.Timeout }[] = [];
-  const { setTimeout: wait } = globalThis;
-  mock.method(globalThis, "setTimeout", (work: () => void, afterMs?: number, ...given: []) => {
-    if (afterMs !== ms) return wait(work, afterMs, ...given);
-    const timer = wait(() => undefined, 0);
-    caught.push({ end: work, timer });
-    return timer;
-  });
-  return caught;
-}

@@ -103,7 +103,7 @@ export async function openReconciling(options: Omit<ServiceOptions, "roles" | "c
 /** The document that `/openapi.json` serves, made without a database: nothing of it is started. */
 export async function describeApi(): Promise<unknown> {
   const config = readConfig({ ...makeSecrets(), LOG_LEVEL: "silent" });
-  const parts = await makeParts({
+  const { apiServices } = await makeParts({
     config,
     catalog: await openCatalog(config.eventCatalogFile),
     databaseUrl: "postgres://unused",
@@ -111,17 +111,17 @@ export async function describeApi(): Promise<unknown> {
     roles: new Set(["api"]),
     log: makeLog(config.logLevel),
   });
-  const app = await makeServer(parts.apiServices, {
+  const app = await makeServer(apiServices, {
     basePath: "",
     servesApi: true,
     httpLimits: HTTP_LIMITS,
     trustedProxies: [],
   });
-  let document: unknown;
-  const describe = async () => {
+  try {
     await app.ready();
-    document = openApiDocument(app);
-  };
-  await inTurn([describe, () => app.close(), () => parts.close()]);
-  return document;
+    return openApiDocument(app);
+  } finally {
+    // The parts have nothing open: they connect when they are first used.
+    await app.close();
+  }
 }

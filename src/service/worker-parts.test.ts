@@ -9,8 +9,10 @@ import { makeSecrets, readConfig } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { SLOTS_CHANGED, WAKE_CHANNEL } from "../queue/channels.ts";
 import { newEndpointId, newEventId } from "../shared/id.ts";
+import { SecretBoxError } from "../shared/secret-box.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
+import { makeApiServices } from "./api-parts.ts";
 import { makeDatabaseParts } from "./database-parts.ts";
 import { makeFoundation, type Foundation } from "./foundation.ts";
 import { makeProcessParts, type ProcessParts } from "./process-parts.ts";
@@ -98,4 +100,35 @@ it("an intake is relayed to a database by its own parts where it is the only one
   const counted = { action: "authentication.failed" };
   const { rows } = await database.pool.query("SELECT action FROM postern.audit_log");
   assert.deepEqual(rows, [counted, counted]);
+});
+
+it("a secret that does not open is counted by its reason", async () => {
+  assert.throws(() => foundation.secretBox.open(Buffer.from("x"), ["endpoint", "1"]), SecretBoxError);
+  const { values } = await process.metrics.unusableSecrets.get();
+  assert.deepEqual(
+    values.filter(({ value }) => value > 0).map(({ labels }) => labels),
+    [{ reason: "form" }],
+  );
+});
+
+it("standbys are measured where the database has several hosts", async () => {
+  const url = new URL(options.databaseUrl);
+  const several = url.href.replace(url.host, `${url.host},${url.hostname}:1`);
+  for (const [databaseUrl, isMeasured] of [
+    [options.databaseUrl, false],
+    [several, true],
+  ] as const) {
+    const asked: string[] = [];
+    const query = async (statement: string | { text: string }) => {
+      asked.push(typeof statement === "string" ? statement : statement.text);
+      return { rows: [], rowCount: 0 };
+    };
+    const pools = { ...foundation.pools, status: Object({ query }) };
+    const { readiness } = makeApiServices(options, { ...foundation, databaseUrl, pools });
+    await readiness.refreshGauges();
+    assert.equal(
+      asked.some((text) => text.includes("pg_stat_replication")),
+      isMeasured,
+    );
+  }
 });

@@ -222,6 +222,7 @@ const SHOWN_BY: readonly [part: RegExp, words: readonly string[]][] = [
       "pull.test",
       "intake.test",
       "intake-shards",
+      "intake-disk-full",
       "worker-metrics",
       "sessions.test",
       "api-document",
