@@ -58,6 +58,8 @@ it("the directory's look is over before a caller's patience", async (test) => {
   assert.deepEqual((await db.query("SHOW statement_timeout")).rows, [{ statement_timeout: "5s" }]);
 });
 
+const eraseElsewhere = () => Promise.reject(new Error("nothing is erased"));
+
 it("what a shard's own parts log names the shard", async (test) => {
   const { log, lines } = makeKeptLog();
   const url = `postgres://127.0.0.1:${await freePort()}/postern`;
@@ -78,7 +80,6 @@ it("what a shard's own parts log names the shard", async (test) => {
     choose: () => "eu9",
     log,
   });
-  const eraseElsewhere = () => Promise.reject(new Error("nothing is erased"));
   const own = { shard, isFirst: true, directory, pulse, eraseElsewhere };
   const { parts } = await makeShardParts(options, process, own);
   test.after(async () => {
