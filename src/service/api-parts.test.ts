@@ -8,11 +8,22 @@ import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { makeParts } from "./parts.ts";
+import type { ServiceOptions } from "./service-options.ts";
 
 const UNUSED = "postgres://unused";
 const SEVERAL = { SHARDS: `eu1=${UNUSED}/eu1|eu2=${UNUSED}/eu2` };
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+async function partsOf(env: Environment, options: Pick<ServiceOptions, "roles" | "log">) {
+  return makeParts({
+    ...options,
+    config: readConfig({ DATA_DIR: temporaryPath("data"), ...env }),
+    catalog: await openCatalog(undefined),
+    databaseUrl: UNUSED,
+    migrations: [],
+  });
+}
 
 /** What the log has of a caller's token, as nobody answers under `SESSION_JWKS_URL`. */
 async function toldOf(env: Environment) {
@@ -20,15 +31,8 @@ async function toldOf(env: Environment) {
   const { SESSION_JWT_SECRET: _, ...secrets } = makeSecrets();
   const SESSION_JWKS_URL = `http://127.0.0.1:${await freePort()}/keys`;
   const session = { SESSION_JWKS_URL, SESSION_ISSUER: "app", SESSION_AUDIENCE: "postern" };
-  const config = readConfig({ ...secrets, ...session, DATA_DIR: temporaryPath("data"), ...env });
-  const parts = await makeParts({
-    config,
-    catalog: await openCatalog(undefined),
-    databaseUrl: UNUSED,
-    migrations: [],
-    roles: new Set(["api"]),
-    log,
-  });
+  const roles = new Set(["api"] as const);
+  const parts = await partsOf({ ...secrets, ...session, ...env }, { roles, log });
   const token = `${encode({ alg: "ES256", kid: "1" })}.${encode({ exp: 1 })}.AAAA`;
   await assert.rejects(
     parts.apiServices.sessions.verify(`Bearer ${token}`),
@@ -43,5 +47,20 @@ it("a key set that can't be read is logged, with one database and with several",
     const [line, ...others] = await toldOf(env);
     assert.match(String(line?.["err"]), /^fetch failed: connect ECONNREFUSED /);
     assert.deepEqual(others, []);
+  }
+});
+
+it("an intake that does not answer keeps an API from being ready, and no worker", async (test) => {
+  const { log } = makeKeptLog();
+  const INTAKE_URL = `nats://127.0.0.1:${await freePort()}`;
+  for (const role of ["api", "worker"] as const) {
+    const parts = await partsOf({ ...makeSecrets(), INTAKE_URL }, { roles: new Set([role]), log });
+    test.after(() => parts.close());
+    const { reasons, warnings } = await parts.apiServices.readiness.report();
+    const isOfIntake = (line: string) => line.startsWith("the intake's stream does not answer");
+    assert.deepEqual(
+      [reasons.some(isOfIntake), warnings.some(isOfIntake)],
+      [role === "api", role === "worker"],
+    );
   }
 });
