@@ -50,6 +50,8 @@ it("a key set that can't be read is logged, with one database and with several",
   }
 });
 
+const isOfIntake = (line: string) => line.startsWith("the intake's stream does not answer");
+
 it("an intake that does not answer keeps an API from being ready, and no worker", async (test) => {
   const { log } = makeKeptLog();
   const INTAKE_URL = `nats://127.0.0.1:${await freePort()}`;
@@ -57,7 +59,6 @@ it("an intake that does not answer keeps an API from being ready, and no worker"
     const parts = await partsOf({ ...makeSecrets(), INTAKE_URL }, { roles: new Set([role]), log });
     test.after(() => parts.close());
     const { reasons, warnings } = await parts.apiServices.readiness.report();
-    const isOfIntake = (line: string) => line.startsWith("the intake's stream does not answer");
     assert.deepEqual(
       [reasons.some(isOfIntake), warnings.some(isOfIntake)],
       [role === "api", role === "worker"],
