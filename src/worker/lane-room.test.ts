@@ -193,6 +193,26 @@ describe("backlogged lanes", () => {
     assert.deepEqual(lanes.ask(ALL_SLOTS, most, 0), [askOf(6, 4), askOf(0, 2)]);
   });
 
+  it("ask in turn by tenant, however many lanes another has", () => {
+    const lanes = backlogged(0, 1, 2, 3, 6);
+    const most = { dispatches: 8, weight: 10_000_000 };
+    const rounds = [];
+    for (let round = 0; round < 4; round++) {
+      const asks = lanes.ask(ALL_SLOTS, most, 0);
+      for (const { endpointId } of asks) lanes.pulled(endpointId, { dispatches: [], isAll: false }, 0);
+      rounds.push(asks);
+    }
+    assert.deepEqual(
+      rounds,
+      [
+        [0, 3],
+        [6, 1],
+        [3, 6],
+        [2, 3],
+      ].map((places) => places.map((place) => askOf(place, 4))),
+    );
+  });
+
   it("ask for bytes within the limit, and no more once they are given out", () => {
     const lanes = backlogged(0, 3, 6);
     assert.deepEqual(lanes.ask(ALL_SLOTS, { dispatches: 100, weight: 600_000 }, 0), [

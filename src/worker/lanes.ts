@@ -9,6 +9,7 @@ import { LRUCache } from "lru-cache";
 import type { Ask, EventAtEndpoint, LeasedDispatch } from "../queue/queue.ts";
 import { slotOf, SlotSet, type Slot } from "../queue/slots.ts";
 import type { EndpointId, EndpointKey, TenantId } from "../shared/id.ts";
+import { BackloggedLanes } from "./backlogged-lanes.ts";
 import { Lane, newLearned, type LaneTenant, type Learned } from "./lane.ts";
 import { fairWeight, mayStart, roomIn, type Held, type ShareLimits } from "./shares.ts";
 import { FIRST_WIDTH } from "./width.ts";
@@ -35,7 +36,7 @@ export class Lanes {
   readonly #tenants = new Map<TenantId, LaneTenant>();
   readonly #learned = new LRUCache<EndpointId, Learned>({ max: MAX_LEARNED });
   readonly #readyTenants = new Set<LaneTenant>();
-  readonly #backlogged = new Set<Lane>();
+  readonly #backlogged = new BackloggedLanes();
   readonly #arrivedAtMs: number[] = [];
   readonly #all: Held & { waiting: number } = { weight: 0, inFlight: 0, waiting: 0 };
 
@@ -143,11 +144,11 @@ export class Lanes {
     return Array.from(this.#backlogged, (lane) => lane.endpointId).filter((id) => slots.has(slotOf(id)));
   }
 
-  /** The requests of backlogged lanes in these slots that run low, in turn, `most` together. Each must be answered by {@link pulled}. */
+  /** The requests of backlogged lanes in these slots that run low, tenants in turn, `most` together. Each must be answered by {@link pulled}. */
   ask(slots: SlotSet, most: { dispatches: number; weight: number }, nowMs: number): Ask[] {
     const asks: Ask[] = [];
     let { dispatches, weight } = most;
-    for (const lane of Array.from(this.#backlogged)) {
+    for (const lane of this.#backlogged) {
       if (!slots.has(slotOf(lane.endpointId))) continue;
       if (dispatches <= 0 || weight <= 0) break;
       const capacity = lane.pullCapacityAt(nowMs);
@@ -167,9 +168,7 @@ export class Lanes {
       asks.push(ask);
       lane.move("asked");
       this.#reweigh(lane, () => lane.pledge(ask.bodyBytes));
-      // A lane that asked comes last in the next round.
-      this.#backlogged.delete(lane);
-      this.#backlogged.add(lane);
+      this.#backlogged.hadTurn(lane);
     }
     return asks;
   }
