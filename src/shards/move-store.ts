@@ -166,6 +166,23 @@ export async function releaseEndpoints(db: Db, tenantId: TenantId): Promise<void
   );
 }
 
+/** The same once nothing is open that began before: also what such a transaction held behind those that resumed. */
+export async function releaseLate(db: Db, tenantId: TenantId): Promise<void> {
+  await db.query(
+    /* sql */ `UPDATE postern.endpoints SET moving = false, unsettled = true
+      WHERE tenant_id = $1 AND (moving OR deleted_at IS NULL)`,
+    [tenantId],
+  );
+}
+
+export async function hasMovingEndpoints(db: Db, tenantId: TenantId): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `SELECT FROM postern.endpoints WHERE tenant_id = $1 AND moving LIMIT 1`,
+    [tenantId],
+  );
+  return rowCount === 1;
+}
+
 /** In the source, once the target has let the tenant in: clients that wait for events look again, and are sent there. */
 export async function wakeClients(db: Db, tenantId: TenantId): Promise<void> {
   await db.query(

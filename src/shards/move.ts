@@ -84,7 +84,7 @@ import {
 } from "./move-store.ts";
 import { BROUGHT } from "./move-tables.ts";
 import { endOfOpen, until } from "./open-transactions.ts";
-import { reopen, reopenAtWork } from "./reopen.ts";
+import { releaseWhenOpenEnd, reopen } from "./reopen.ts";
 
 /** Less than callers wait: see while-moving.ts. */
 const FENCED_MS = 1700;
@@ -174,11 +174,13 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
   }
   // First, or the target would get dispatches that wait for nothing, and its workers would send them too.
   const slots = await stopCopy(services, copy);
-  await reopenAtWork(source, move.tenantId, tell);
-  // Last, since another server may hold a slot.
+  await inTransaction(source.db, (db) => reopen(db, move.tenantId));
+  // Behind that, since another server may hold a slot.
   await dropCopy(services, copy, slots);
   await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
   await forgetFence(target.db, move.tenantId);
+  // Last, since one may stay open for hours: a slot would keep the source's log meanwhile.
+  await releaseWhenOpenEnd(source, move.tenantId, tell);
   await deleteMove(directory, move.tenantId);
 }
 

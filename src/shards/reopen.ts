@@ -1,8 +1,7 @@
 /** Lets a tenant work in a shard again, where a move had held it. */
 import type { Db } from "../database/pool.ts";
-import { inTransaction } from "../database/transaction.ts";
 import type { TenantId } from "../shared/id.ts";
-import { releaseEndpoints, setMoving, unfence, type MoveSite } from "./move-store.ts";
+import { releaseEndpoints, releaseLate, setMoving, unfence, type MoveSite } from "./move-store.ts";
 import { endOfOpen, until } from "./open-transactions.ts";
 
 /** In one transaction: nobody would end what a kill left between two of these steps. */
@@ -12,15 +11,14 @@ export async function reopen(db: Db, tenantId: TenantId): Promise<void> {
   await unfence(db, tenantId);
 }
 
-/** The same where the tenant's callers may be at work meanwhile. */
-export async function reopenAtWork(
+/** Behind it, where the tenant's callers may be at work, or a killed command's last statement. */
+export async function releaseWhenOpenEnd(
   { name, db }: MoveSite,
   tenantId: TenantId,
   tell: (text: string) => void,
 ): Promise<void> {
-  await inTransaction(db, (transaction) => reopen(transaction, tenantId));
   tell(`waiting for open transactions in ${name}`);
-  // One may be adding an endpoint, and have read that the tenant is moving.
+  // One may be adding an endpoint, and have read that the tenant is moving; one may hold dispatches.
   await until(await endOfOpen(db));
-  await releaseEndpoints(db, tenantId);
+  await releaseLate(db, tenantId);
 }

@@ -6,6 +6,7 @@
  * anything is copied, and opened behind the switch. Only then the source's fence gets
  * that version too, and only then its rows are deleted.
  */
+import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { TenantId } from "../shared/id.ts";
 import { readKeptByBoth } from "./compare-copy.ts";
@@ -14,13 +15,14 @@ import {
   countRows,
   deleteTenantRows,
   findMove,
+  hasMovingEndpoints,
   readMarks,
   setMoving,
   type Marks,
   type Move,
   type MoveSite,
 } from "./move-store.ts";
-import { reopenAtWork } from "./reopen.ts";
+import { releaseWhenOpenEnd, reopen } from "./reopen.ts";
 
 const LATER_BACKUP = "(docs/scaling.md, When a shard is down).";
 
@@ -125,12 +127,15 @@ export async function endRestored(
   tell: (text: string) => void,
 ): Promise<boolean> {
   const marks = await readMarks(db, tenantId);
-  if (marks?.moving !== true) return false;
-  if (name === home.shard) {
-    await reopenAtWork({ name, db }, tenantId, tell);
+  const isHome = name === home.shard;
+  // An endpoint alone, where a kill came before the last step.
+  if (marks?.moving !== true && !(isHome && (await hasMovingEndpoints(db, tenantId)))) return false;
+  if (isHome) {
+    await inTransaction(db, (transaction) => reopen(transaction, tenantId));
+    await releaseWhenOpenEnd({ name, db }, tenantId, tell);
     return true;
   }
-  if (!marks.fenced) return false;
+  if (marks?.fenced !== true) return false;
   await deleteTenantRows(db, tenantId, (count) => tell(`deleted ${count} rows`));
   await setMoving(db, tenantId, false);
   return true;

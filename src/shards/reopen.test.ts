@@ -1,0 +1,65 @@
+/** How a shard lets a tenant work again that a move had held, while it is at work. */
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
+import { seededDatabase } from "../../test/support/seeded-database.ts";
+import { inTransaction } from "../database/transaction.ts";
+import { followAll } from "../queue/postgres/follow.ts";
+import { releaseWhenOpenEnd, reopen } from "./reopen.ts";
+import { endRestored } from "./restored-move.ts";
+
+const seeded = seededDatabase();
+const { sql } = seeded;
+const site = () => ({ name: "eu1", db: seeded.pool });
+const home = { shard: "eu1", version: 1 };
+const quiet = (): void => undefined;
+
+beforeEach(async () => {
+  await seeded.seedAnew();
+  await sql("UPDATE postern.endpoints SET unsettled = false");
+  await sql(
+    `INSERT INTO postern.shard_tenants (tenant_id, version, fenced, moving) VALUES ($1, 1, false, true)
+      ON CONFLICT (tenant_id) DO UPDATE SET version = 1, fenced = false, moving = true`,
+    seeded.acme.tenantId,
+  );
+});
+
+const follow = () => followAll(seeded.pool, new AbortController().signal);
+
+describe("a tenant whose move is undone", () => {
+  it("keeps no dispatch waiting that a killed command's last statement held", async () => {
+    const { tenantId } = seeded.acme;
+    await sql("UPDATE postern.endpoints SET moving = true WHERE tenant_id = $1", tenantId);
+    await sql("DELETE FROM postern.dispatches WHERE held OR superseded");
+    const killed = await seeded.pool.connect();
+    await killed.query("BEGIN");
+    await killed.query("UPDATE postern.dispatches SET held = true, lease_owner = NULL WHERE tenant_id = $1", [
+      tenantId,
+    ]);
+    const told: string[] = [];
+    await inTransaction(seeded.pool, (db) => reopen(db, tenantId));
+    const released = releaseWhenOpenEnd(site(), tenantId, (text) => told.push(text));
+    await eventually(async () => told.length === 1);
+    await follow();
+    assert.deepEqual(await sql("SELECT FROM postern.endpoints WHERE unsettled"), []);
+    await killed.query("COMMIT");
+    killed.release();
+    await released;
+    await follow();
+    assert.deepEqual(await sql("SELECT FROM postern.dispatches WHERE held"), []);
+  });
+});
+
+describe("a tenant for whom a restore had brought back a move", () => {
+  it("has no endpoint waiting that was being added as the command was killed, once that is run again", async () => {
+    const { tenantId } = seeded.acme;
+    const asked = { tenantId, home };
+    assert.equal(await endRestored(site(), asked, quiet), true);
+    await sql("UPDATE postern.endpoints SET moving = true");
+    assert.equal(await endRestored(site(), asked, quiet), true);
+    assert.deepEqual(await sql("SELECT tenant_id FROM postern.endpoints WHERE moving"), [
+      { tenant_id: seeded.globex.tenantId },
+    ]);
+    assert.equal(await endRestored(site(), asked, quiet), false);
+  });
+});
