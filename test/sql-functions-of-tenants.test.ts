@@ -103,14 +103,17 @@ describe("what is added for an endpoint", () => {
     assert.equal(await waitsFor("mode = 'pull'", "globex"), false);
   });
 
-  it("does not wait while the tenant's endpoints are followed, which others' don't keep it from", async () => {
-    for (const [followed, waits] of [
-      ["acme", false],
-      ["globex", true],
+  it("does not wait while the tenant's endpoints are followed, which others' don't keep it from, unless for a move", async () => {
+    for (const [followed, change, waits] of [
+      ["acme", "mode = 'pull'", false],
+      ["globex", "mode = 'pull'", true],
+      // Or both shards would send it.
+      ["acme", "moving = true", true],
+      ["acme", "moving = true, deleted_at = now()", false],
     ] as const) {
       await inTransaction(t.pool, async (other) => {
         await other.query(`SELECT pg_advisory_xact_lock(${FOLLOWED})`, [followed]);
-        assert.equal(await waitsFor("mode = 'pull'"), waits, followed);
+        assert.equal(await waitsFor(change), waits, `${followed} ${change}`);
       });
     }
   });

@@ -48,6 +48,36 @@ describe("a tenant whose move is undone", () => {
     await follow();
     assert.deepEqual(await sql("SELECT FROM postern.dispatches WHERE held"), []);
   });
+
+  it("nor one that was being added while an endpoint of it was followed", async () => {
+    const { tenantId, endpointId } = seeded.acme;
+    await sql("UPDATE postern.endpoints SET moving = true WHERE tenant_id = $1", tenantId);
+    await sql("DELETE FROM postern.dispatches WHERE held OR superseded");
+    const adding = await seeded.pool.connect();
+    await inTransaction(seeded.pool, async (following) => {
+      await following.query("SELECT pg_advisory_xact_lock(hashtextextended('postern.held ' || $1, 0))", [
+        tenantId,
+      ]);
+      await adding.query("BEGIN");
+      await adding.query(
+        `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held)
+          SELECT $1, $2::uuid, postern.uuid_v7(), gen_random_uuid(), 'a', 1, now(), now(), postern.still_held($1, $2::uuid)`,
+        [tenantId, endpointId],
+      );
+    });
+    const told: string[] = [];
+    await inTransaction(seeded.pool, (db) => reopen(db, tenantId));
+    const released = releaseWhenOpenEnd(site(), tenantId, (text) => told.push(text));
+    await eventually(async () => told.length === 1);
+    await follow();
+    await adding.query("COMMIT");
+    adding.release();
+    const isHeld = () => sql("SELECT endpoint_id FROM postern.dispatches WHERE held");
+    assert.deepEqual(await isHeld(), [{ endpoint_id: endpointId }]);
+    await released;
+    await follow();
+    assert.deepEqual(await isHeld(), []);
+  });
 });
 
 describe("a tenant for whom a restore had brought back a move", () => {

@@ -6,7 +6,8 @@
  * `unsettled`. The mark goes in the transaction that makes its last dispatches
  * follow, under the endpoint's lock. So a process that dies in between leaves
  * the mark, and a worker's upkeep finds it. Who adds a dispatch that is held keeps
- * a lock of the tenant until it is committed, so that it is found as well.
+ * a lock of the tenant until it is committed, so that it is found as well; or the
+ * tenant is moving, and who undoes the move waits for the commit (reopen.ts).
  *
  * A large backlog follows in slices, each in a transaction of its own: in one
  * alone its dispatches would be locked for seconds, or for so long that the

@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../../src/shards/reopen.test.ts";
