@@ -106,10 +106,11 @@ describe("what is added for an endpoint", () => {
   it("does not wait while the tenant's endpoints are followed, which others' don't keep it from, unless for a move", async () => {
     for (const [followed, change, waits] of [
       ["acme", "mode = 'pull'", false],
-      ["globex", "mode = 'pull'", true],
       // Or both shards would send it.
       ["acme", "moving = true", true],
       ["acme", "moving = true, deleted_at = now()", false],
+      // Last, since it takes a lock of acme.
+      ["globex", "mode = 'pull'", true],
     ] as const) {
       await inTransaction(t.pool, async (other) => {
         await other.query(`SELECT pg_advisory_xact_lock(${FOLLOWED})`, [followed]);
