@@ -118,7 +118,7 @@ const asTenant: Record<string, Run> = {
   },
   ...endpointQueries.asTenant,
   ...noticeQueries.asTenant,
-  lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, "wait"),
+  lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, { whenLocked: "wait", heldMs: null }),
   setSettled: (db, rows) => unsettled.setSettled(db, rows),
   listDeliveryIds: (db, rows) => pages.listDeliveryIds(db, rows, undefined, { range, offset: 0n, limit: 20 }),
   countPending: async (db, { tenantId, endpointId }) =>
@@ -165,7 +165,7 @@ const asWorker: Record<string, Run> = {
   ...endpointQueries.asWorker,
   ...noticeQueries.asWorker,
   setSettled: (db, rows) => unsettled.setSettled(db, rows),
-  lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, "skip"),
+  lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, { whenLocked: "skip", heldMs: 50 }),
   holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),
   deferDispatch: (db, rows) => release.deferDispatch(db, leased(rows)),
   releaseDispatches: (db, rows) => release.releaseDispatches(db, [leased(rows)], "claimable"),

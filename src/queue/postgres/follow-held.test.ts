@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import type { PoolClient } from "pg";
 import { eventually } from "../../../test/support/eventually.ts";
+import { pidOf } from "../../../test/support/lock-waits.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
 import { followAll } from "./follow.ts";
 
@@ -62,6 +63,24 @@ describe("an endpoint that is push again", () => {
     assert.deepEqual(await left(), { unsettled: 1, held: 0 });
     await commit(adding);
     assert.deepEqual(await left(), { unsettled: 1, held: 1 });
+    await follow();
+    assert.deepEqual(await left(), { unsettled: 0, held: 0 });
+  });
+
+  it("is waited for longer than a moment, or commits that take long would keep it from being settled", async () => {
+    const adding = await addHeld(OTHER);
+    const pid = await pidOf(adding);
+    await becomePush();
+    const following = follow();
+    await eventually(async () => {
+      const waiting = await sql(
+        "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid)) AND clock_timestamp() - query_start > interval '0.2 s'",
+        pid,
+      );
+      return waiting.length === 1;
+    });
+    await commit(adding);
+    await following;
     await follow();
     assert.deepEqual(await left(), { unsettled: 0, held: 0 });
   });

@@ -79,7 +79,11 @@ describe("a leased dispatch that comes back", () => {
       assert.deepEqual(await state(), { ...FREE, held, minutes: 10 }, change);
       const isDeleted = change.includes("deleted_at");
       const pending = isDeleted ? "deleted" : held ? "held" : "claimed";
-      assert.equal(await lockUnsettled(seeded.pool, seeded.acme, "wait"), pending, change);
+      assert.equal(
+        await lockUnsettled(seeded.pool, seeded.acme, { whenLocked: "wait", heldMs: null }),
+        pending,
+        change,
+      );
     }
   });
 });
@@ -265,7 +269,7 @@ it("lets a large backlog follow from its beginning when its endpoint's state cha
   assert.deepEqual(await sql("SELECT enabled, unsettled FROM postern.endpoints WHERE tenant_id = 'acme'"), [
     { enabled: true, unsettled: false },
   ]);
-  assert.equal(await lockUnsettled(seeded.pool, seeded.acme, "wait"), null);
+  assert.equal(await lockUnsettled(seeded.pool, seeded.acme, { whenLocked: "wait", heldMs: null }), null);
 });
 
 it("ends all that is pending at a deleted endpoint, in flight too, but no attempt that only its worker may log", async () => {

@@ -13,12 +13,24 @@
  * alone its dispatches would be locked for seconds, or for so long that the
  * database gives up.
  */
+import { randomInt } from "node:crypto";
 import { isLockConflict } from "../../database/passing-errors.ts";
 import type { Db, Pool } from "../../database/pool.ts";
 import { inTransaction } from "../../database/transaction.ts";
 import type { DeliveryId, EndpointId, EndpointKey, TenantId } from "../../shared/id.ts";
 import { endDispatches, holdPendingDispatches, resumeDispatches, type FollowSlice } from "./follow-store.ts";
-import { findUnsettled, lockUnsettled, setSettled, type EndpointState } from "./unsettled-store.ts";
+import {
+  findUnsettled,
+  lockUnsettled,
+  setSettled,
+  type EndpointState,
+  type FollowPatience,
+} from "./unsettled-store.ts";
+
+/** Accepting takes a few milliseconds from where a dispatch is found to be held. */
+const HELD_MS = 50;
+/** Longer than commits that wait for a slow disk, or for a standby far away. Outcomes of the endpoint wait as long. */
+const LONG_HELD_MS = 2000;
 
 const SLICES: Record<EndpointState, FollowSlice> = {
   claimed: resumeDispatches,
@@ -28,14 +40,15 @@ const SLICES: Record<EndpointState, FollowSlice> = {
 
 /** The first slice of the endpoint, within a transaction. */
 export async function followFirst(transaction: Db, endpoint: EndpointKey): Promise<void> {
-  await followSlice(transaction, endpoint, { after: null, whenLocked: "wait" });
+  await followSlice(transaction, endpoint, { after: null, whenLocked: "wait", heldMs: null });
 }
 
 /**
  * All that is left, of every endpoint: slices of the tenants in turn, and of a
  * tenant's endpoints in turn, so that none waits for the whole of another's. Those
  * that are locked are passed over, and left to the next call where no others are
- * left, and so is a tenant for which dispatches are being added as held. Several
+ * left, and so is a tenant for which dispatches are being added as held, unless its
+ * turn has come to be waited for longer. Several
  * processes may do it at once. `sliced` is called before each slice.
  */
 export async function followAll(
@@ -44,8 +57,15 @@ export async function followAll(
   sliced?: (endpoint: EndpointKey) => void,
 ): Promise<void> {
   const ends = new Map<EndpointId, SliceEnd>();
-  /** The next call finds them again. */
-  const busy = new Set<TenantId>();
+  /** With the endpoint that was tried. The next call finds them again. */
+  const busy = new Map<TenantId, EndpointKey>();
+  const follow = (endpoint: EndpointKey, heldMs: number) => {
+    sliced?.(endpoint);
+    const after = ends.get(endpoint.endpointId) ?? null;
+    return inTransaction(db, (transaction) =>
+      followSlice(transaction, endpoint, { after, whenLocked: "skip", heldMs }),
+    ).catch(busyOr);
+  };
   let isIdle = false;
   for (let round = 0; !isIdle; round++) {
     isIdle = true;
@@ -55,13 +75,9 @@ export async function followAll(
       const first = round % own.length;
       for (const endpoint of [...own.slice(first), ...own.slice(0, first)]) {
         if (signal.aborted) return;
-        sliced?.(endpoint);
-        const after = ends.get(endpoint.endpointId) ?? null;
-        const end = await inTransaction(db, (transaction) =>
-          followSlice(transaction, endpoint, { after, whenLocked: "skip" }),
-        ).catch(busyOr);
+        const end = await follow(endpoint, HELD_MS);
         if (end === "busy") {
-          busy.add(tenantId);
+          busy.set(tenantId, endpoint);
           break;
         }
         if (end === "skipped") continue;
@@ -72,6 +88,9 @@ export async function followAll(
       }
     }
   }
+  // One of them a call, by chance: the others' endpoints wait meanwhile.
+  const chosen = busy.size === 0 ? undefined : [...busy.values()][randomInt(busy.size)];
+  if (chosen !== undefined && !signal.aborted) await follow(chosen, LONG_HELD_MS);
 }
 
 /** Of the tenant; the transaction can only be rolled back. */
@@ -88,10 +107,10 @@ type SliceEnd = { state: EndpointState; id: DeliveryId };
 async function followSlice(
   transaction: Db,
   endpoint: EndpointKey,
-  { after, whenLocked }: { after: SliceEnd | null; whenLocked: "skip" | "wait" },
+  { after, ...patience }: FollowPatience & { after: SliceEnd | null },
 ): Promise<SliceEnd | "settled" | "skipped"> {
-  const state = await lockUnsettled(transaction, endpoint, whenLocked).catch((error: unknown) => {
-    if (whenLocked === "wait" || !isLockConflict(error)) throw error;
+  const state = await lockUnsettled(transaction, endpoint, patience).catch((error: unknown) => {
+    if (patience.whenLocked === "wait" || !isLockConflict(error)) throw error;
     throw new StillAddingError("dispatches are being added as held", { cause: error });
   });
   if (state === null) return "skipped";

@@ -7,9 +7,10 @@ import type { EndpointKey, TenantId } from "../../shared/id.ts";
 /** Its pending dispatches are claimed, held, or ended. */
 export type EndpointState = "claimed" | "held" | "deleted";
 
+/** With a locked endpoint, and with dispatches that are being added as held. */
+export type FollowPatience = { whenLocked: "skip" | "wait"; heldMs: number | null };
+
 const UNSETTLED_AT_ONCE = 1000;
-/** Accepting takes a few milliseconds from where a dispatch is found to be held. */
-const HELD_MS = 50;
 
 /** Some of each tenant before more of any. */
 export async function findUnsettled(db: Db): Promise<EndpointKey[]> {
@@ -25,12 +26,12 @@ export async function findUnsettled(db: Db): Promise<EndpointKey[]> {
 /**
  * Locks the endpoint and answers its state; null where it is settled, or is locked and to be skipped. Behind the lock
  * of one whose dispatches no longer wait are all that were added as held: see still_held.sql.
- * @throws 55P03 where with `skip` some are still being added
+ * @throws 55P03 where some are still being added after `heldMs`, or without it after what the transaction may wait for locks
  */
 export async function lockUnsettled(
   db: Db,
   { tenantId, endpointId }: EndpointKey,
-  whenLocked: "skip" | "wait",
+  { whenLocked, heldMs }: FollowPatience,
 ): Promise<EndpointState | null> {
   const { rows } = await db.query<{ state: EndpointState }>(
     /* sql */ `SELECT CASE WHEN deleted_at IS NOT NULL THEN 'deleted' WHEN enabled AND mode = 'push' AND NOT moving THEN 'claimed' ELSE 'held' END
@@ -40,16 +41,16 @@ export async function lockUnsettled(
     [tenantId, endpointId],
   );
   const state = rows[0]?.state ?? null;
-  if (state !== null && state !== "held") await lockOutHeld(db, tenantId, whenLocked);
+  if (state !== null && state !== "held") await lockOutHeld(db, tenantId, heldMs);
   return state;
 }
 
 /**
- * Waits for whoever is adding dispatches of the tenant as held, and lets none be added so until the transaction ends. With
- * `skip` only for a moment, and fails then. Merely to try would never succeed while the tenant's events are accepted all the
- * time: who waits keeps the next from being added as held.
+ * Waits for whoever is adding dispatches of the tenant as held, and lets none be added so until the transaction ends. Merely
+ * to try would never succeed while the tenant's events are accepted all the time: who waits keeps the next from being added
+ * as held.
  */
-async function lockOutHeld(db: Db, tenantId: TenantId, whenLocked: "skip" | "wait"): Promise<void> {
+async function lockOutHeld(db: Db, tenantId: TenantId, heldMs: number | null): Promise<void> {
   await db.query(
     /* sql */ `WITH patience AS MATERIALIZED (
         SELECT current_setting('lock_timeout') AS before,
@@ -58,7 +59,7 @@ async function lockOutHeld(db: Db, tenantId: TenantId, whenLocked: "skip" | "wai
         SELECT before, pg_advisory_xact_lock(hashtextextended('postern.held ' || $1, 0)) FROM patience
       )
       SELECT set_config('lock_timeout', before, true) FROM locked`,
-    [tenantId, whenLocked === "skip" ? `${HELD_MS}ms` : null],
+    [tenantId, heldMs === null ? null : `${heldMs}ms`],
   );
 }
 
