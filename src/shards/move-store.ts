@@ -169,8 +169,12 @@ export async function releaseEndpoints(db: Db, tenantId: TenantId): Promise<void
 /** The same once nothing is open that began before: also what such a transaction held behind those that resumed. */
 export async function releaseLate(db: Db, tenantId: TenantId): Promise<void> {
   await db.query(
-    /* sql */ `UPDATE postern.endpoints SET moving = false, unsettled = true
-      WHERE tenant_id = $1 AND (moving OR deleted_at IS NULL)`,
+    /* sql */ `WITH locked AS MATERIALIZED (
+        SELECT id FROM postern.endpoints WHERE tenant_id = $1 AND (moving OR deleted_at IS NULL)
+        ORDER BY id FOR NO KEY UPDATE
+      )
+      UPDATE postern.endpoints e SET moving = false, unsettled = true FROM locked
+      WHERE e.tenant_id = $1 AND e.id = locked.id`,
     [tenantId],
   );
 }

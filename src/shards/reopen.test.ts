@@ -2,11 +2,15 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { followAll } from "../queue/postgres/follow.ts";
+import { releaseLate } from "./move-store.ts";
 import { releaseWhenOpenEnd, reopen } from "./reopen.ts";
 import { endRestored } from "./restored-move.ts";
+
+const LAST = "ffffffff-0000-7000-8000-000000000001";
 
 const seeded = seededDatabase();
 const { sql } = seeded;
@@ -78,6 +82,33 @@ describe("a tenant whose move is undone", () => {
     await follow();
     assert.deepEqual(await isHeld(), []);
   });
+});
+
+it("endpoints that are released while they are at work are locked in the order of their ids, as by who records outcomes", async () => {
+  const { tenantId, endpointId } = seeded.acme;
+  await sql(
+    `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at)
+      VALUES ($1, $2, 'https://example.com/', '{*}', '', now(), now())`,
+    tenantId,
+    LAST,
+  );
+  // Now it lies behind the other.
+  await sql("UPDATE postern.endpoints SET updated_at = now() WHERE id = $1", endpointId);
+  const recording = await seeded.pool.connect();
+  await recording.query("BEGIN");
+  await recording.query("SELECT FROM postern.endpoints WHERE id = $1 FOR SHARE", [endpointId]);
+  const pid = await pidOf(recording);
+  const releasing = await seeded.pool.connect();
+  // As where an index would not help.
+  await releasing.query("SET enable_seqscan = on; SET enable_indexscan = off; SET enable_bitmapscan = off");
+  const released = releaseLate(releasing, tenantId);
+  await eventually(async () => (await waitersFor(seeded.pool, pid)) === 1);
+  const free = await sql("SELECT FROM postern.endpoints WHERE id = $1 FOR SHARE SKIP LOCKED", LAST);
+  await recording.query("COMMIT");
+  recording.release();
+  await released;
+  releasing.release(true);
+  assert.equal(free.length, 1);
 });
 
 describe("a tenant for whom a restore had brought back a move", () => {
