@@ -1,5 +1,6 @@
 -- The second step, see stage_partitions: copies the rows of some pages of the
--- default partition. Rows that are copied already are skipped.
+-- default partition. Rows that are copied already are skipped. A tenant's erasure
+-- waits until they are committed, and so finds the copies.
 CREATE OR REPLACE FUNCTION postern.copy_staged_rows(parent text, from_page bigint, to_page bigint)
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -10,6 +11,7 @@ BEGIN
   IF (parent IN ('events', 'deliveries')) IS NOT TRUE THEN
     RAISE EXCEPTION 'postern: events or deliveries are copied' USING ERRCODE = '22023';
   END IF;
+  PERFORM pg_advisory_xact_lock(hashtext('postern.ensure_partitions'));
   FOR staged IN
     SELECT relname FROM pg_class WHERE relnamespace = 'postern'::regnamespace AND relkind = 'r'
       AND relname ~ ('^' || parent || '_staged_[0-9]{8}$') ORDER BY relname
