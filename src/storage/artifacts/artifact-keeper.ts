@@ -21,7 +21,7 @@ import type { Bucket } from "../bytes/bucket.ts";
 import { decideOpening, openObject, uploadObject } from "../library/upload-object.ts";
 import type { LinkProbes } from "../library/link-probes.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
-import { readDatabaseClock } from "../rows/stored-object-store.ts";
+import { insertPendingObject, readDatabaseClock } from "../rows/stored-object-store.ts";
 import { tenantsBeyond } from "./backlog.ts";
 import type { KeptBodies } from "./kept-bodies.ts";
 import {
@@ -217,10 +217,10 @@ class DurableKeeper implements ArtifactKeeper {
   }
 
   async #store({ tenantId, deliveryId, attempt, kind, days }: WaitingBody, bytes: Buffer): Promise<void> {
-    const { tenants, bucket, probes, planDays } = this.#services;
+    const { db: worker, tenants, bucket, probes, planDays } = this.#services;
     const db = tenants.of(tenantId);
     const object = await uploadObject(
-      { db, bucket },
+      { db, bucket, begin: (wanted) => insertPendingObject(worker, wanted, "body") },
       {
         tenantId,
         id: randomUUID(),
@@ -233,7 +233,7 @@ class DurableKeeper implements ArtifactKeeper {
       },
       () => Readable.from([bytes]),
     );
-    // It is stored already: that process died before it deleted the note.
+    // It is stored already: that process died before it deleted the note. Or the tenant was erased.
     if (object === null) return;
     const now = await readDatabaseClock(db);
     const opening = await decideOpening(

@@ -16,7 +16,7 @@ import type { Bucket } from "../bytes/bucket.ts";
 import type { LinkProbes } from "../library/link-probes.ts";
 import type { StoredObject } from "../rules/stored-object.ts";
 import { storageTenantId } from "../rows/storage-ids.ts";
-import { readDatabaseClock } from "../rows/stored-object-store.ts";
+import { insertPendingObject, readDatabaseClock } from "../rows/stored-object-store.ts";
 import { readTenantSettings } from "../rows/tenant-settings-store.ts";
 import { decideOpening, openObject, uploadObject } from "../library/upload-object.ts";
 import { writeArchive, type WrittenArchive } from "./archive-writer.ts";
@@ -165,7 +165,7 @@ async function deliver(
     ...archive,
   };
   const object = await unlessAborted(
-    uploadObject({ db, bucket }, wanted, () =>
+    uploadObject({ db, bucket, begin: (object) => insertPendingObject(db, object, "export") }, wanted, () =>
       createReadStream(place, { highWaterMark: UPLOAD_CHUNK_BYTES }),
     ),
     signal,

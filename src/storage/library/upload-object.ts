@@ -23,13 +23,13 @@ import {
  * @returns the pending row with its version; null where the key is taken by other bytes, or the row has moved on.
  */
 export async function uploadObject(
-  services: { db: Db; bucket: Bucket },
+  services: { db: Db; bucket: Bucket; begin?: (wanted: NewStoredObject) => Promise<StoredObject | null> },
   wanted: NewStoredObject,
   open: () => Readable,
 ): Promise<StoredObject | null> {
-  const { db, bucket } = services;
+  const { db, bucket, begin = (object) => insertPendingObject(db, object) } = services;
   const { tenantId } = wanted;
-  const row = (await insertPendingObject(db, wanted)) ?? (await findObjectByKey(db, wanted));
+  const row = (await begin(wanted)) ?? (await findObjectByKey(db, wanted));
   const isSame = row?.sha256 === wanted.sha256 && row.size === wanted.size;
   if (row === null || !isSame || row.state !== "pending") return null;
   if (row.version_id !== NOT_UPLOADED) return row;

@@ -60,17 +60,33 @@ export type NewStoredObject = {
 };
 
 /**
- * Records that an object is about to be uploaded; this comes before the first
- * byte, so that no upload is without its row. Null where another row has the key.
+ * What an upload is made for, which an erasure of the tenant takes before it looks for uploads under way. Its lock
+ * makes the two wait for each other: no object comes behind the erasure of what it is made for.
  */
-export async function insertPendingObject(db: Db, object: NewStoredObject): Promise<StoredObject | null> {
+const CAUSES = {
+  body: /* sql */ `FROM (SELECT FROM postern.bodies_to_keep
+        WHERE tenant_id = $1 AND delivery_id = $4 AND kind = $6 FOR KEY SHARE) AS cause`,
+  export: /* sql */ `FROM (SELECT FROM postern.storage_exports WHERE tenant_id = $1 AND id = $4 FOR KEY SHARE) AS cause`,
+  none: "",
+};
+
+/**
+ * Records that an object is about to be uploaded; this comes before the first
+ * byte, so that no upload is without its row. Null where another row has the key,
+ * or its cause is gone.
+ */
+export async function insertPendingObject(
+  db: Db,
+  object: NewStoredObject,
+  cause: keyof typeof CAUSES = "none",
+): Promise<StoredObject | null> {
   const { deliveryId, attempt, kind } = object;
   const owner = storageTenantId(object.tenantId);
   const { rows } = await db.query<StoredObjectRow>(
     /* sql */ `INSERT INTO postern.stored_objects AS o
         (tenant_id, id, storage_tenant_id, delivery_id, attempt, kind, bucket, key, size, sha256, content_type,
          state, state_since)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', now())
+      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', now() ${CAUSES[cause]}
       ON CONFLICT (bucket, key) DO NOTHING
       RETURNING ${COLUMNS}`,
     [
