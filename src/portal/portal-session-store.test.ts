@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { newPortalSessionId } from "../shared/id.ts";
@@ -102,5 +104,31 @@ describe("a session of the portal", () => {
     await grown(2, "1 min");
     assert.equal(await forgetPortalSessions(database.pool), false);
     assert.equal(await left(), 2);
+  });
+
+  it("is not forgotten that begins with a code's last moment", async () => {
+    const { id, codeHash } = await newCode(admin);
+    const using = await database.pool.connect();
+    try {
+      await using.query("BEGIN");
+      // Behind the time of that transaction.
+      await database.pool.query(
+        "UPDATE postern.portal_sessions SET until = clock_timestamp() + interval '5 ms'",
+      );
+      assert.notEqual(await useCode(using, codeHash), null);
+      await eventually(
+        async () =>
+          (await database.pool.query("SELECT FROM postern.portal_sessions WHERE until < now()")).rowCount ===
+          1,
+      );
+      const forgotten = forgetPortalSessions(database.pool);
+      const pid = await pidOf(using);
+      await eventually(async () => (await waitersFor(database.pool, pid)) === 1);
+      await using.query("COMMIT");
+      await forgotten;
+    } finally {
+      using.release(true);
+    }
+    assert.notEqual(await findSession(database.pool, id), null);
   });
 });
