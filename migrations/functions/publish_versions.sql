@@ -61,21 +61,24 @@ BEGIN
     print := postern.versions_fingerprint(publish_versions.type, body, known.newest, others);
     claims := NOT EXISTS (
       SELECT FROM postern.shard_tenants s WHERE s.tenant_id = publish_versions.tenant_id AND s.fenced);
-    IF claims THEN
-      INSERT INTO postern.idempotency_keys AS k (tenant_id, key, event_id, fingerprint)
-        VALUES (publish_versions.tenant_id, publish_versions.id, event_id, print)
-        ON CONFLICT DO NOTHING;
-    END IF;
-    IF NOT claims OR NOT FOUND THEN
+    LOOP
+      IF claims THEN
+        INSERT INTO postern.idempotency_keys AS k (tenant_id, key, event_id, fingerprint)
+          VALUES (publish_versions.tenant_id, publish_versions.id, event_id, print)
+          ON CONFLICT DO NOTHING;
+        EXIT WHEN FOUND;
+      END IF;
       SELECT k.event_id, k.fingerprint INTO earlier FROM postern.idempotency_keys k
         WHERE k.tenant_id = publish_versions.tenant_id AND k.key = publish_versions.id;
-      IF claims OR FOUND THEN
+      IF FOUND THEN
         IF earlier.fingerprint IS DISTINCT FROM print THEN
           RAISE EXCEPTION 'postern: idempotency key reused with different content' USING ERRCODE = '23505';
         END IF;
         RETURN earlier.event_id;
       END IF;
-    END IF;
+      -- A key that was taken, and is gone by now, has been forgotten between the two looks: it is free.
+      EXIT WHEN NOT claims;
+    END LOOP;
   END IF;
   INSERT INTO postern.outbox (id, tenant_id, type, body, version, versions, key, claimed)
     VALUES (event_id, publish_versions.tenant_id, publish_versions.type, body, nullif(known.newest, 1), others, publish_versions.id, claims IS NOT false);

@@ -184,23 +184,6 @@ describe("with events of several tenants in the outbox", () => {
   });
 });
 
-it("accepts no array with a key that was used and is forgotten in the same moment", async () => {
-  const first = event(rows, "order-1");
-  await queueOf(0).accept([first], { lease: null, parked: [] });
-  // As upkeep may between two statements: behind the one that found the key used.
-  await sql(`CREATE FUNCTION public.forget() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    DELETE FROM postern.idempotency_keys WHERE key = 'order-1'; RETURN NULL; END $$`);
-  await sql(
-    "CREATE TRIGGER forget AFTER INSERT ON postern.idempotency_keys EXECUTE FUNCTION public.forget()",
-  );
-  try {
-    const again = { ...first, id: newEventId() };
-    await assert.rejects(queueOf(0).acceptParts([[again]], { parked: [] }), KeyReusedError);
-  } finally {
-    await sql("DROP TRIGGER forget ON postern.idempotency_keys");
-  }
-});
-
 describe("events of several tenants", () => {
   const UNLEASED = { lease: null, parked: [] };
 

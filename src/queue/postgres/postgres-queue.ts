@@ -157,6 +157,15 @@ async function acceptParts(
   const others = parts.flat().filter(({ id }) => !isNew.has(id));
   if (others.length === 0) return { accepted, unleased, parked, earlier: new Map() };
   const earlier = await findEarlierEvents(transaction, others);
-  if (others.some(({ id }) => earlier.get(id)?.sameContent !== true)) throw new KeyReusedError();
-  return { accepted, unleased, parked, earlier };
+  if ([...earlier.values()].some(({ sameContent }) => !sameContent)) throw new KeyReusedError();
+  // Their keys ran out between the two looks: they are free now.
+  const free = others.filter(({ id }) => !earlier.has(id));
+  if (free.length === 0) return { accepted, unleased, parked, earlier };
+  const rest = await acceptParts(transaction, [free], options);
+  return {
+    accepted: [...accepted, ...rest.accepted],
+    unleased: [...new Set([...unleased, ...rest.unleased])],
+    parked: [...new Map([...parked, ...rest.parked].map((key) => [key.endpointId, key])).values()],
+    earlier: new Map([...earlier, ...rest.earlier]),
+  };
 }
