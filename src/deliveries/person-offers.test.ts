@@ -5,14 +5,16 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { noticesOf } from "../../test/support/notices.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { openTenantPool } from "../../test/support/tenant-pool.ts";
 import { BODY, EVENT_TYPE, tenant } from "../../test/support/two-tenants.ts";
 import { targetOf } from "../../test/support/worker-at-hand.ts";
 import type { TenantPool } from "../database/tenant-pool.ts";
+import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { sign } from "../outbound/signature.ts";
 import { FETCH_CHANNEL } from "../queue/channels.ts";
 import { FetchWaits, type FetchWatch } from "../queue/fetch-waits.ts";
-import { newDeliveryId, newEndpointId, newEventId } from "../shared/id.ts";
+import { newDeliveryId, newEventId } from "../shared/id.ts";
 import { VERSION } from "../shared/version.ts";
 import { makeLog } from "../telemetry/log.ts";
 import type { FetchedSend } from "./person-offer-store.ts";
@@ -61,10 +63,11 @@ describe("what a person sends to a pull endpoint", () => {
   let send: PersonSend;
   const leaseId = randomUUID();
 
-  beforeEach(() => {
+  beforeEach(async () => {
+    const { id: endpointId } = await insertEndpoint(database.pool, newEndpoint({ tenantId: tenant("acme") }));
     send = {
       tenantId: tenant("acme"),
-      endpointId: newEndpointId(),
+      endpointId,
       id: newDeliveryId(),
       eventId: newEventId(),
       testId: null,

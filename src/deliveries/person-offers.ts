@@ -8,6 +8,7 @@ import type { SendTarget } from "../endpoints/send-target.ts";
 import { buildRequestHeaders, maskHeaders } from "../outbound/request-headers.ts";
 import type { FetchWaits } from "../queue/fetch-waits.ts";
 import type { DeliveryId, EventId } from "../shared/id.ts";
+import { Refusal } from "../shared/refusal.ts";
 import { VERSION } from "../shared/version.ts";
 import { offerSend, readOffer, withdrawOffer, type OfferState } from "./person-offer-store.ts";
 import { insertPersonSend, type PersonSend } from "./person-send-store.ts";
@@ -43,7 +44,7 @@ export async function offerToClients(
   const endsAtMs = performance.now() + attemptTimeoutMs;
   const watch = waits.watch(send.id);
   try {
-    await insertPersonSend(db, send);
+    if (!(await insertPersonSend(db, send))) throw new Refusal("endpoint_not_found");
     await offerSend(db, send, deliveryLabel);
     for (;;) {
       const leftMs = endsAtMs - performance.now();

@@ -26,12 +26,17 @@ export type PersonSend = Pick<
  */
 const LOST_AFTER_S = 45;
 
-export async function insertPersonSend(db: Db, send: PersonSend): Promise<void> {
-  await db.query(
+/**
+ * False where the endpoint is gone. An erasure of the tenant takes these rows before its endpoints, and waits for
+ * this lock: nothing is noted behind it.
+ */
+export async function insertPersonSend(db: Db, send: PersonSend): Promise<boolean> {
+  const { rowCount } = await db.query(
     /* sql */ `INSERT INTO postern.person_sends
         (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, attempt, request_body, request_headers,
          version)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, nullif($11::smallint, 1))`,
+      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, nullif($11::smallint, 1)
+      FROM (SELECT FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL FOR KEY SHARE) AS kept`,
     [
       send.tenantId,
       send.endpointId,
@@ -46,6 +51,7 @@ export async function insertPersonSend(db: Db, send: PersonSend): Promise<void> 
       send.version,
     ],
   );
+  return rowCount === 1;
 }
 
 /** False where the send was ended as interrupted: then its delivery is logged already. */

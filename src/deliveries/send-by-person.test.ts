@@ -173,6 +173,28 @@ describe("a retry by a person", () => {
     await assertLogged(again);
   });
 
+  it("is neither sent nor logged where its tenant is erased before it leaves", async (test) => {
+    const { pool } = hand.database;
+    const server = await startDnsServer(() => ({ kind: "nxdomain" }));
+    test.after(() => server.close());
+    test.after(() => pool.query("DELETE FROM postern.tenant_erasures"));
+    await pool.query("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [tenantId]);
+    const erase = () => pool.query("SELECT postern.erase_tenant_rows($1, 10000, true)", [tenantId]);
+    for (const isFound of [true, false]) {
+      const endpointId = await hand.createEndpoint(isFound ? {} : { url: "https://nowhere.example.com/" });
+      const failed = await hand.addFailed(endpointId);
+      hand.tenants.before = ({ name, values }) =>
+        (isFound ? values[6] === "retry" : name === "transaction") ? erase() : undefined;
+      const sends = hand.make(test, isFound ? {} : { guard: { dnsServers: [server.address] } });
+      const sent = sends.retry(ADA, endpointId, failed.id);
+      if (isFound) await assert.rejects(sent, refusedAs("endpoint_not_found"));
+      else await sent;
+      for (const table of ["deliveries", "person_sends"])
+        assert.deepEqual(await hand.rowsOf("id", table), []);
+    }
+    assert.deepEqual(hand.receiver.requests, []);
+  });
+
   it("is refused where it is not safe, did not fail, or has no endpoint any more; and nothing is logged", async (test) => {
     const sends = hand.make(test);
     const endpointId = await hand.createEndpoint({ url: "https://10.0.0.1/?secret" });

@@ -217,7 +217,8 @@ export class PersonSends {
     let isNoted = false;
     // Before the first byte leaves, so that the log has a trace of it whatever happens then.
     const onAllowed = async () => {
-      await insertPersonSend(tenants.of(tenantId), { ...intent, requestHeaders });
+      const note = { ...intent, requestHeaders };
+      if (!(await insertPersonSend(tenants.of(tenantId), note))) throw new Refusal("endpoint_not_found");
       isNoted = true;
     };
     const outcome = await sender.send({ url: target.url, headers, body, keepsWholeBody, onAllowed });
@@ -258,13 +259,17 @@ export class PersonSends {
     return { made, isNoted: true, isAnswered: isDelivered, isDelivered, toKeep };
   }
 
-  /** The outcome takes the place of the note. One that was ended as interrupted meanwhile stays so: the log only grows. */
+  /**
+   * The outcome takes the place of the note. One that was ended as interrupted meanwhile stays so: the log only grows.
+   * What was not noted is noted now: nothing is logged of an endpoint that is gone by now.
+   */
   async #record(
     transaction: Db,
     delivery: NewDelivery,
     { isNoted, toKeep }: { isNoted: boolean; toKeep: BodiesToKeep | null },
   ): Promise<void> {
-    if (isNoted && !(await deletePersonSend(transaction, delivery))) return;
+    if (!isNoted && !(await insertPersonSend(transaction, delivery))) return;
+    if (!(await deletePersonSend(transaction, delivery))) return;
     await insertDelivery(transaction, delivery);
     if (toKeep !== null) await this.#services.artifacts.note(transaction, delivery, toKeep);
   }
