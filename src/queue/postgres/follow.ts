@@ -47,9 +47,9 @@ export async function followFirst(transaction: Db, endpoint: EndpointKey): Promi
  * All that is left, of every endpoint: slices of the tenants in turn, and of a
  * tenant's endpoints in turn, so that none waits for the whole of another's. Those
  * that are locked are passed over, and left to the next call where no others are
- * left, and so is a tenant for which dispatches are being added as held, unless its
- * turn has come to be waited for longer. Several
- * processes may do it at once. `sliced` is called before each slice.
+ * left, and so is a tenant for which dispatches are being added as held: one of
+ * these a call is waited for longer. Several processes may do it at once. `sliced`
+ * is called before each slice.
  */
 export async function followAll(
   db: Pool,
