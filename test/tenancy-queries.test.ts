@@ -142,6 +142,7 @@ const asTenant: Record<string, Run> = {
   insertPersonSend: (db, rows) => personSends.insertPersonSend(db, { ...logged(rows), requestBody: "{}" }),
   deletePersonSend: (db, { tenantId, endpointId, personSendId: id }) =>
     personSends.deletePersonSend(db, { tenantId, endpointId, id }),
+  isEndpointErased: async (db, rows) => !(await personSends.isEndpointErased(db, rows)),
   insertDelivery: (db, rows) => deliveries.insertDelivery(db, logged(rows)),
   holdPendingDispatches: (db, rows) => hold.holdPendingDispatches(db, rows, null),
   resumeDispatches: (db, rows) => hold.resumeDispatches(db, rows, null),

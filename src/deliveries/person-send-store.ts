@@ -54,7 +54,7 @@ export async function insertPersonSend(db: Db, send: PersonSend): Promise<boolea
   return rowCount === 1;
 }
 
-/** False where the send was ended as interrupted: then its delivery is logged already. */
+/** False where the send was ended as interrupted: then its delivery is logged already. Or its tenant was erased. */
 export async function deletePersonSend(
   db: Db,
   { tenantId, endpointId, id }: EndpointKey & { id: DeliveryId },
@@ -64,6 +64,15 @@ export async function deletePersonSend(
     [tenantId, endpointId, id],
   );
   return rowCount === 1;
+}
+
+/** Whether the tenant was erased: an endpoint that was deleted keeps its row for longer than a send takes. */
+export async function isEndpointErased(db: Db, { tenantId, endpointId }: EndpointKey): Promise<boolean> {
+  const { rowCount } = await db.query(
+    /* sql */ `SELECT FROM postern.endpoints WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE`,
+    [tenantId, endpointId],
+  );
+  return rowCount === 0;
 }
 
 /** Logs sends that lost their process as failed with the error `interrupted`; answers how many. Of all tenants. */

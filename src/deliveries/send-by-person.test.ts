@@ -186,13 +186,27 @@ describe("a retry by a person", () => {
       hand.tenants.before = ({ name, values }) =>
         (isFound ? values[6] === "retry" : name === "transaction") ? erase() : undefined;
       const sends = hand.make(test, isFound ? {} : { guard: { dnsServers: [server.address] } });
-      const sent = sends.retry(ADA, endpointId, failed.id);
-      if (isFound) await assert.rejects(sent, refusedAs("endpoint_not_found"));
-      else await sent;
-      for (const table of ["deliveries", "person_sends"])
+      await assert.rejects(sends.retry(ADA, endpointId, failed.id), refusedAs("endpoint_not_found"));
+      for (const table of ["deliveries", "person_sends", "audit_log"])
         assert.deepEqual(await hand.rowsOf("id", table), []);
     }
     assert.deepEqual(hand.receiver.requests, []);
+  });
+
+  it("leaves nothing where its tenant is erased while it is under way", async (test) => {
+    const { pool } = hand.database;
+    test.after(() => pool.query("DELETE FROM postern.tenant_erasures"));
+    await pool.query("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ($1)", [tenantId]);
+    const endpointId = await hand.createEndpoint();
+    const failed = await hand.addFailed(endpointId);
+    hand.tenants.before = ({ name }) =>
+      name === "transaction"
+        ? pool.query("SELECT postern.erase_tenant_rows($1, 10000, true)", [tenantId])
+        : undefined;
+    await assert.rejects(hand.make(test).retry(ADA, endpointId, failed.id), refusedAs("endpoint_not_found"));
+    assert.equal(hand.receiver.requests.length, 1);
+    for (const table of ["deliveries", "person_sends", "audit_log"])
+      assert.deepEqual(await hand.rowsOf("id", table), []);
   });
 
   it("is refused where it is not safe, did not fail, or has no endpoint any more; and nothing is logged", async (test) => {

@@ -31,7 +31,12 @@ import { VERSION } from "../shared/version.ts";
 import type { Delivery, NewDelivery } from "./delivery.ts";
 import { insertDelivery } from "./delivery-store.ts";
 import { offerToClients, type OfferServices } from "./person-offers.ts";
-import { deletePersonSend, insertPersonSend, type PersonSend } from "./person-send-store.ts";
+import {
+  deletePersonSend,
+  insertPersonSend,
+  isEndpointErased,
+  type PersonSend,
+} from "./person-send-store.ts";
 import type { DeliveryLog } from "./log.ts";
 
 /** The delivery that a request of a person will be, before it is sent. */
@@ -261,15 +266,18 @@ export class PersonSends {
 
   /**
    * The outcome takes the place of the note. One that was ended as interrupted meanwhile stays so: the log only grows.
-   * What was not noted is noted now: nothing is logged of an endpoint that is gone by now.
+   * What was not noted is noted now. Of a tenant that is erased by now nothing is left, not even in the audit log.
    */
   async #record(
     transaction: Db,
     delivery: NewDelivery,
     { isNoted, toKeep }: { isNoted: boolean; toKeep: BodiesToKeep | null },
   ): Promise<void> {
-    if (!isNoted && !(await insertPersonSend(transaction, delivery))) return;
-    if (!(await deletePersonSend(transaction, delivery))) return;
+    if (!isNoted && !(await insertPersonSend(transaction, delivery))) throw new Refusal("endpoint_not_found");
+    if (!(await deletePersonSend(transaction, delivery))) {
+      if (await isEndpointErased(transaction, delivery)) throw new Refusal("endpoint_not_found");
+      return;
+    }
     await insertDelivery(transaction, delivery);
     if (toKeep !== null) await this.#services.artifacts.note(transaction, delivery, toKeep);
   }
