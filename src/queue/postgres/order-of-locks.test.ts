@@ -126,6 +126,13 @@ const complete = (db: Db, goingOn: readonly number[]) =>
   );
 const goOn: Work = (db) => complete(db, SHUFFLED);
 const hold: Work = (db) => holdDispatches(db, leased(), "wait");
+const erase: Work = async (db) => {
+  // As where no index is in this order.
+  await db.query(
+    "SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off",
+  );
+  await db.query("SELECT postern.erase_tenant_rows('globex', 1000, true)");
+};
 
 it("locks dispatches in the order of their keys", async () => {
   const dispatches = [1, 2, 3];
@@ -164,6 +171,18 @@ it("locks an endpoint's dispatches in the order of their ids", async () => {
     await sql(`UPDATE postern.dispatches SET lease_owner = NULL, ${change}`);
     assert.deepEqual(await lockedBefore(MIDDLE, "dispatches", act), { dispatches: [3] }, name);
   }
+});
+
+it("locks the rows of a tenant that is erased in the order of their keys", async () => {
+  await sql("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ('globex') ON CONFLICT DO NOTHING");
+  // The first of each now lies behind the others.
+  await sql("UPDATE postern.endpoints SET updated_at = now() WHERE rate_limit = 2");
+  await sql("UPDATE postern.dispatches SET due_at = now() WHERE attempt = 2");
+  assert.deepEqual(await lockedBefore(3, "endpoints", erase), { endpoints: [2] });
+  assert.deepEqual(await lockedBefore(MIDDLE, "dispatches", erase), {
+    endpoints: [2, 3, 6],
+    dispatches: [2, 3],
+  });
 });
 
 it("locks slots in their order", async () => {
