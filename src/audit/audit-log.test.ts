@@ -59,6 +59,8 @@ async function logged(member: string): Promise<unknown[][]> {
   return rows;
 }
 
+const blocked = () => ({ tenantId: acme, endpointId: newEndpointId(), url: "https://example.com/" });
+
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, number) => `${number}`);
 
 describe("what is counted", () => {
@@ -168,7 +170,7 @@ describe("the tally", () => {
     const inAMinute = planned();
     for (const round of [1, 2]) {
       refuse(acme, `${round}`);
-      tally.blockedTarget({ tenantId: acme, endpointId: newEndpointId(), url: "https://example.com/" });
+      tally.blockedTarget(blocked());
       refuse(acme, `again ${round}`);
       assert.equal(inAMinute().length, round);
       inAMinute().at(-1)?.run();
@@ -186,7 +188,7 @@ describe("the tally", () => {
       isWarned.resolve();
     };
     const own = makeAuditTally({ db: database.pool, log });
-    own.blockedTarget({ tenantId: acme, endpointId: newEndpointId(), url: "https://example.com/" });
+    own.blockedTarget(blocked());
     await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
     inAMinute()[0]?.run();
     await isWarned.promise;
@@ -236,9 +238,9 @@ describe("a blocked target", () => {
 
   it("is told again once an hour has passed", async () => {
     const now = performance.now.bind(performance);
-    const blocked = { tenantId: acme, endpointId: newEndpointId(), url: "https://hooks.example.com/" };
+    const again = blocked();
     const told = async (): Promise<number> => {
-      tally.blockedTarget(blocked);
+      tally.blockedTarget(again);
       await tally.close();
       return (await logged("action")).length;
     };
@@ -253,8 +255,7 @@ describe("a blocked target", () => {
 describe("entries that the database refuses", () => {
   it("are written later, two thousand of them, and the log says how many are lost", async () => {
     for (const endpoint of numbered(2001)) {
-      const blocked = { tenantId: acme, endpointId: newEndpointId(), url: `https://example.com/${endpoint}` };
-      tally.blockedTarget(blocked);
+      tally.blockedTarget({ ...blocked(), url: `https://example.com/${endpoint}` });
     }
     await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
     await tally.close();
@@ -265,6 +266,26 @@ describe("entries that the database refuses", () => {
     await tally.close();
     assert.equal((await logged("action")).length, 2000);
     assert.deepEqual(warned, [{ entries: 2001, lost: 1 }]);
+  });
+
+  it("are written later with what came while they were being refused", async () => {
+    const isRefused = async (statement: string, values: unknown[]) => {
+      try {
+        return await database.pool.query(statement, values);
+      } catch (error) {
+        slow.blockedTarget(blocked());
+        throw error;
+      }
+    };
+    const db: typeof database.pool = Object.create(database.pool, { query: { value: isRefused } });
+    const slow = makeAuditTally({ db, log: logTo(warned) });
+    slow.blockedTarget(blocked());
+    await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
+    await slow.close();
+    await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+    await slow.close();
+    assert.equal((await logged("action")).length, 2);
+    assert.deepEqual(warned, [{ entries: 1, lost: 0 }]);
   });
 
   it("go to the tenant's new home where it has moved, and are lost where that is unknown or away", async () => {

@@ -153,8 +153,10 @@ class MemoryTally implements ShardAuditTally {
     try {
       await this.#follow(await insertWhoLivesHere(db, entries));
     } catch (error) {
-      this.#unsaved = entries.slice(0, MAX_UNSAVED);
-      const lost = entries.length - this.#unsaved.length;
+      // With what came meanwhile: a blocked target is not told again for an hour.
+      const waiting = [...entries, ...this.#unsaved];
+      this.#unsaved = waiting.slice(0, MAX_UNSAVED);
+      const lost = waiting.length - this.#unsaved.length;
       this.#flushSoon();
       log.warn({ err: error, entries: entries.length, lost }, "audit entries could not be written yet");
     }
