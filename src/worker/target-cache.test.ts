@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, it, type TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { moveClockOf } from "../../test/support/moved-clock.ts";
 import { VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { EndpointTarget } from "../endpoints/endpoint.ts";
@@ -104,6 +105,30 @@ describe("a worker's targets", () => {
     cache.forget(key);
     assert.equal(cache.fresh(key), undefined);
     assert.equal((await cache.get(key))?.enabled, false);
+  });
+
+  it("are read again once this process has changed the endpoint, whoever still waits for what was read before", async () => {
+    const answer = Promise.withResolvers<void>();
+    const slow = makeTargetCache(
+      async (keys) => {
+        const found = await read(keys);
+        if (reads.length === 1) await answer.promise;
+        return found;
+      },
+      box,
+      systemClock,
+    );
+    const before = slow.get(key);
+    await setImmediate();
+    assert.equal(reads.length, 1);
+    table.set(key.endpointId, { ...stored(key), enabled: false });
+    slow.forget(key);
+    const since = slow.get(key);
+    answer.resolve();
+    assert.equal((await before)?.enabled, true);
+    assert.equal((await since)?.enabled, false);
+    assert.equal(slow.fresh(key)?.enabled, false);
+    assert.equal(reads.length, 2);
   });
 
   it("come in the order in which they were asked for where the connection was lost meanwhile", async () => {

@@ -44,30 +44,38 @@ export function makeTargetCache(
     clock,
   );
 
-  async function load(key: EndpointKey): Promise<SendTarget | null> {
-    try {
-      // For all who wait for this target: who asked later and read by itself would be sent first.
-      const stored = await readAgain(() => loads.add(key), clock);
-      const target = stored === null ? null : openTarget(stored, secretBox);
-      entries.set(key.endpointId, { target });
-      return target;
-    } finally {
-      loading.delete(key.endpointId);
-    }
+  async function read(key: EndpointKey): Promise<SendTarget | null> {
+    // For all who wait for this target: who asked later and read by itself would be sent first.
+    const stored = await readAgain(() => loads.add(key), clock);
+    return stored === null ? null : openTarget(stored, secretBox);
+  }
+
+  function load(key: EndpointKey): Promise<SendTarget | null> {
+    const { endpointId } = key;
+    // Else it was forgotten meanwhile, and may have been read before the change.
+    const isLast = (): boolean => loading.get(endpointId) === pending;
+    const pending = read(key)
+      .then((target) => {
+        if (isLast()) entries.set(endpointId, { target });
+        return target;
+      })
+      .finally(() => {
+        if (isLast()) loading.delete(endpointId);
+      });
+    loading.set(endpointId, pending);
+    return pending;
   }
 
   return {
     fresh: (key) => entries.get(key.endpointId)?.target,
-    forget: (key) => void entries.delete(key.endpointId),
+    forget({ endpointId }) {
+      entries.delete(endpointId);
+      loading.delete(endpointId);
+    },
     async get(key) {
       const entry = entries.get(key.endpointId);
       if (entry !== undefined) return entry.target;
-      let pending = loading.get(key.endpointId);
-      if (pending === undefined) {
-        pending = load(key);
-        loading.set(key.endpointId, pending);
-      }
-      return pending;
+      return loading.get(key.endpointId) ?? load(key);
     },
   };
 }
