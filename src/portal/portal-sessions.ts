@@ -66,9 +66,10 @@ export class PortalSessions {
       const { grant, minutes } = standing;
       return this.#begin({ ...by, actor: OPERATOR }, { grant, minutes, action: "portal.granted" });
     }
+    const askedAtMs = performance.now();
     const session = await useCode(this.#db, hashOf(code));
     if (session === null) throw new Refusal("unauthorized", { reason: "the code is not known or no good" });
-    return this.#tokenOf(session);
+    return this.#tokenOf(session, askedAtMs);
   }
 
   /** A token without a code, for as long as a token lasts. */
@@ -81,17 +82,19 @@ export class PortalSessions {
     { grant, minutes, action }: { grant: PortalGrant; minutes: number; action: GrantAction },
   ): Promise<OwnToken> {
     const id = newPortalSessionId();
+    const askedAtMs = performance.now();
     const until = await inTransaction(this.#db, async (transaction) => {
       await recordGranted(transaction, by, grant, { action, minutes });
       return insertSession(transaction, { id, grant, minutes });
     });
-    return this.#tokenOf({ id, grant, until });
+    return this.#tokenOf({ id, grant, until }, askedAtMs);
   }
 
   async renew({ id }: NamedSession): Promise<OwnToken> {
+    const askedAtMs = performance.now();
     const session = await findSession(this.#db, id);
     if (session === null) throw new Refusal("unauthorized", { reason: "the session has ended" });
-    return this.#tokenOf(session);
+    return this.#tokenOf(session, askedAtMs);
   }
 
   async end({ id }: NamedSession): Promise<void> {
@@ -102,16 +105,22 @@ export class PortalSessions {
   async isAlive(id: PortalSessionId): Promise<boolean> {
     const known = this.#alive.get(id);
     if (known !== undefined) return known.isAlive;
+    const askedAtMs = performance.now();
     const isAlive = (await findSession(this.#db, id)) !== null;
+    return this.#believe(id, isAlive, askedAtMs);
+  }
+
+  /** From when it was asked: an answer that comes late is as old, and the note of an end may be gone by then. */
+  #believe(id: PortalSessionId, isAlive: boolean, askedAtMs: number): boolean {
     // One that has ended meanwhile stays so.
     if (this.#alive.get(id)?.isAlive === false) return false;
-    this.#alive.set(id, { isAlive });
+    this.#alive.set(id, { isAlive }, { start: askedAtMs });
     return isAlive;
   }
 
-  async #tokenOf(session: PortalSession): Promise<OwnToken> {
-    // Just read or written: who verifies the token next needs no look. One that has ended meanwhile stays so.
-    if (this.#alive.get(session.id)?.isAlive !== false) this.#alive.set(session.id, { isAlive: true });
+  async #tokenOf(session: PortalSession, askedAtMs: number): Promise<OwnToken> {
+    // Just read or written: who verifies the token next needs no look.
+    this.#believe(session.id, true, askedAtMs);
     const endsAt = session.until;
     const expiresAt = new Date(Math.min(Date.now() + TOKEN_MINUTES * 60_000, endsAt.getTime()));
     return { token: await this.#tokens.sign(session, expiresAt), expiresAt, endsAt };
