@@ -16,12 +16,12 @@ export async function extendTemporary(db: Db, { tenantId, endpointId }: Endpoint
   );
 }
 
-/** Some whose clients are gone, of all tenants. */
+/** Some whose clients are gone: some of each tenant before more of any. */
 export async function findAbandoned(db: Db): Promise<EndpointKey[]> {
   const { rows } = await db.query<EndpointKey>(
     /* sql */ `SELECT tenant_id AS "tenantId", id AS "endpointId" FROM postern.endpoints
       WHERE temporary_until < now() AND deleted_at IS NULL AND ${notOnItsWay("tenant_id")}
-      ORDER BY temporary_until LIMIT $1`,
+      ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY temporary_until), temporary_until LIMIT $1`,
     [FOUND_AT_ONCE],
   );
   return rows;

@@ -31,14 +31,14 @@ after(async () => {
 });
 
 /** A temporary endpoint whose hour ends in so many minutes. */
-async function create(minutes: number): Promise<EndpointKey> {
-  const endpoint = { ...newEndpoint({ tenantId }), mode: "pull" as const, temporary: true };
+async function create(minutes: number, of = tenantId): Promise<EndpointKey> {
+  const endpoint = { ...newEndpoint({ tenantId: of }), mode: "pull" as const, temporary: true };
   await insertEndpoint(database.pool, endpoint);
   await database.pool.query(
     "UPDATE postern.endpoints SET temporary_until = now() + $2 * interval '1 min' WHERE id = $1",
     [endpoint.id, minutes],
   );
-  return { tenantId, endpointId: endpoint.id };
+  return { tenantId: of, endpointId: endpoint.id };
 }
 
 /** Of the only endpoint. */
@@ -137,5 +137,18 @@ describe("an abandoned endpoint", () => {
     }
     assert.deepEqual([await isDeleted(called), await isDeleted(abandoned)], [false, true]);
     assert.deepEqual([followed, (await audited()).length], [[abandoned], 1]);
+  });
+
+  it("does not wait for all of another tenant's, however long those are abandoned", async () => {
+    await create(-9);
+    // Of one tenant, and more than are found at once.
+    await database.pool.query(
+      `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, mode, temporary_until, created_at, updated_at)
+        SELECT tenant_id, postern.uuid_v7(), url, events, secret, mode, temporary_until, created_at, updated_at
+        FROM postern.endpoints, generate_series(1, 150)`,
+    );
+    const other = await create(-1, tenant("globex"));
+    await remove();
+    assert.equal(await isDeleted(other), true);
   });
 });
