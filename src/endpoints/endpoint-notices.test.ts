@@ -29,8 +29,8 @@ after(() => database.drop());
 const round = (disableAfterMs = 5 * DAY_MS) =>
   makeEndpointNotices({ catalog, disableAfterMs })(database.pool);
 
-async function create(events = ["*"]): Promise<EndpointId> {
-  const endpoint = { ...newEndpoint({ tenantId }), events };
+async function create(events = ["*"], of = tenantId): Promise<EndpointId> {
+  const endpoint = { ...newEndpoint({ tenantId: of }), events };
   await insertEndpoint(database.pool, endpoint);
   return endpoint.id;
 }
@@ -193,5 +193,13 @@ describe("a round", () => {
     assert.equal(await countTold(), AT_ONCE);
     assert.equal(await round(), false);
     assert.equal(await countTold(), 1);
+  });
+
+  it("tells each tenant of exhausted events before any of more, whatever their names", async () => {
+    await createMany(AT_ONCE + 1);
+    await create(["*"], tenant("globex"));
+    await exhaustAll();
+    await round();
+    assert.deepEqual([...new Set((await told()).map((notice) => notice.tenant))], ["acme", "globex"]);
   });
 });

@@ -68,7 +68,11 @@ export async function takeExhausting(
     name: "take-exhausting-endpoints",
     text: /* sql */ `WITH due AS MATERIALIZED (
         SELECT e.tenant_id, e.id FROM (
-          SELECT DISTINCT tenant_id, endpoint_id FROM postern.exhausted_events WHERE ${notOnItsWay("tenant_id")}
+          SELECT tenant_id, endpoint_id FROM (
+            SELECT DISTINCT tenant_id, endpoint_id FROM postern.exhausted_events WHERE ${notOnItsWay("tenant_id")}
+          ) AS exhausted
+          -- Each tenant's first before any one's second: the endpoints of one may be due again before all are told.
+          ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY endpoint_id)
         ) AS x CROSS JOIN LATERAL (
           SELECT tenant_id, id FROM postern.endpoints
           WHERE tenant_id = x.tenant_id AND id = x.endpoint_id
