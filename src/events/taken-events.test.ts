@@ -18,6 +18,8 @@ let database: TestDatabase;
 let taken: TakenEvents;
 /** How many events each statement stored. */
 let groups: number[];
+/** Whose they were. */
+let tenants: string[];
 /** Happens before an event's key is looked up. */
 let beforeLook: () => Promise<unknown>;
 before(async () => {
@@ -25,7 +27,7 @@ before(async () => {
 });
 beforeEach(async () => {
   await database.pool.query("DELETE FROM postern.events; DELETE FROM postern.idempotency_keys");
-  groups = [];
+  [groups, tenants] = [[], []];
   beforeLook = () => Promise.resolve();
   const queue = openTestQueue(database.pool);
   const acceptor = new Acceptor({
@@ -33,6 +35,7 @@ beforeEach(async () => {
       ...queue,
       async accept(events, options) {
         groups.push(events.length);
+        tenants.push([...new Set(events.map(({ tenantId }) => tenantId))].join());
         return queue.accept(events, options);
       },
       async findEarlier(events) {
@@ -46,8 +49,8 @@ beforeEach(async () => {
 });
 after(() => database.drop());
 
-function eventOf(data: Record<string, unknown> = {}, id?: string): NewEvent {
-  const [event] = checkEvents({ type: "invoice.paid", data, id }, tenant("acme"), catalog);
+function eventOf(data: Record<string, unknown> = {}, id?: string, of = tenant("acme")): NewEvent {
+  const [event] = checkEvents({ type: "invoice.paid", data, id }, of, catalog);
   assert.ok(event !== undefined);
   return event;
 }
@@ -114,6 +117,13 @@ describe("events that come at the same time", () => {
     const events = [eventOf(), eventOf(), eventOf({}, "key")];
     await Promise.all(events.map((event) => taken.accept(event, "alone")));
     assert.deepEqual(groups, [1, 1, 1]);
+  });
+
+  it("are stored by tenants in turn where they are to be alone, as each may wait for a key", async () => {
+    const events = [...Array.from({ length: 5 }, () => eventOf()), eventOf({}, "key", tenant("globex"))];
+    await Promise.all(events.map((event) => taken.accept(event, "alone")));
+    // Behind the one under way, and the next that waited already.
+    assert.deepEqual(tenants, ["acme", "acme", "globex", "acme", "acme", "acme"]);
   });
 });
 

@@ -7,11 +7,13 @@
  * makes the whole group fail, and the relay tries again.
  */
 import type { AcceptedEvent, NewEvent } from "../queue/queue.ts";
+import { makeFairTurns } from "../shared/fair-turns.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
+import type { TenantId } from "../shared/id.ts";
 import type { Acceptor } from "./acceptor.ts";
 import { makeKeyedCommits } from "./keyed-commits.ts";
 
-/** One whose key is held delays those behind it for so long. */
+/** One whose key is held delays the next tenant's for so long, and its own tenant's others. */
 const ALONE_LOCK_WAIT_MS = 100;
 
 /** `known`: accepted before. `repeated`, `key_reused`: its key belongs to another event, of the same content or not. */
@@ -38,10 +40,14 @@ export function makeTakenEvents(acceptor: Acceptor): TakenEvents {
   const size = acceptor.fanOut.ofOneStatement;
   const plain = new GroupCommit((events: NewEvent[]) => acceptUnknown(events), { ...size, maxConcurrent: 1 });
   const keyed = makeKeyedCommits((events, lockWaitMs) => acceptUnknown(events, { lockWaitMs }), size);
-  const alone = new GroupCommit(
-    (events: NewEvent[]) => acceptUnknown(events, { lockWaitMs: ALONE_LOCK_WAIT_MS }),
-    { maxItems: 1, maxConcurrent: 1 },
-  );
+  const turns = makeFairTurns<TenantId>({ total: 1, share: 1 });
+  const alone = {
+    add: async (event: NewEvent) =>
+      turns.run(event.tenantId, async () => {
+        const [accepted] = await acceptUnknown([event], { lockWaitMs: ALONE_LOCK_WAIT_MS });
+        return accepted;
+      }),
+  };
 
   async function accept(event: NewEvent, how: "grouped" | "alone"): Promise<Taken> {
     const hasKey = event.idempotencyKey !== null;

@@ -28,8 +28,8 @@ export function makeFairTurns<Key>(
       if (free === 0) return;
       if ((running.get(key) ?? 0) >= share) continue;
       waiting.delete(key);
-      const [start, ...rest] = requests;
-      if (rest.length > 0) waiting.set(key, rest);
+      const start = requests.shift();
+      if (requests.length > 0) waiting.set(key, requests);
       free--;
       running.set(key, (running.get(key) ?? 0) + 1);
       start?.();
@@ -53,7 +53,9 @@ export function makeFairTurns<Key>(
   return {
     async run(key, work) {
       const { promise: turn, resolve: start } = Promise.withResolvers<void>();
-      waiting.set(key, [...(waiting.get(key) ?? []), start]);
+      const requests = waiting.get(key) ?? [];
+      requests.push(start);
+      waiting.set(key, requests);
       startNext();
       if (patience === undefined) await turn;
       else
