@@ -3,20 +3,15 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import type { EndedLease } from "../queue/fetching.ts";
 import type { CompletedLease } from "../queue/queue.ts";
-import {
-  newDeliveryId,
-  newEndpointId,
-  parseTenantId,
-  type DeliveryId,
-  type EndpointId,
-} from "../shared/id.ts";
+import { newDeliveryId, newEndpointId, type DeliveryId, type EndpointId } from "../shared/id.ts";
 import type { KeptBodies } from "../storage/artifacts/kept-bodies.ts";
 import { writeTenantSettings } from "../storage/rows/tenant-settings-store.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
-import { endLeases } from "./ended-leases.ts";
+import { makeLeaseEnding } from "./ended-leases.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -24,8 +19,7 @@ before(async () => {
 });
 after(() => database.drop());
 
-const tenantId = parseTenantId("acme");
-assert.ok(tenantId !== null);
+const tenantId = tenant("acme");
 const lease: EndedLease = {
   tenantId,
   endpointId: newEndpointId(),
@@ -44,9 +38,11 @@ async function endWhere(recorded: readonly DeliveryId[], mayHaveMore: boolean, l
   const kept: (KeptBodies | null)[] = [];
   const attempts: unknown[] = [];
   const metrics = makeMetrics();
-  const goesOn = await endLeases({
+  const end = makeLeaseEnding({
     db: database.pool,
-    find: async () => ({ leases, mayHaveMore }),
+    // Of no other tenant.
+    find: async (_db, without) =>
+      without.length === 0 ? { leases, mayHaveMore } : { leases: [], mayHaveMore: false },
     async complete(_db, given) {
       completed.push(...given);
       return new Set(recorded);
@@ -62,6 +58,7 @@ async function endWhere(recorded: readonly DeliveryId[], mayHaveMore: boolean, l
     retryDelayMs: () => 5000,
     metrics,
   });
+  const goesOn = (await end()) && (await end());
   const expired = (await metrics.pullExpired.get()).values[0]?.value;
   const outcomes = completed.map(({ status, error, nextDelayMs }) => [status, error, nextDelayMs]);
   const counted = (await metrics.attemptsTotal.get()).values.map(({ labels, value }) => ({ labels, value }));
@@ -113,5 +110,32 @@ describe("the end of clients' leases", () => {
     });
     const { kept } = await endWhere([lease.id], false);
     assert.deepEqual(kept, [{ requestBodies: true, responseBodies: false, days: 7 }]);
+  });
+
+  it("does not wait for all of another tenant's, though those ended before", async () => {
+    const globex = tenant("globex");
+    const acmes = Array.from({ length: 9 }, () => ({ ...lease, id: newDeliveryId() }));
+    let waiting: EndedLease[] = [...acmes, { ...lease, tenantId: globex, id: newDeliveryId() }];
+    const ended: string[] = [];
+    const end = makeLeaseEnding({
+      db: database.pool,
+      // Two at once.
+      async find(_db, without) {
+        const leases = waiting.filter(({ tenantId: of }) => !without.includes(of)).slice(0, 2);
+        return { leases, mayHaveMore: leases.length === 2 };
+      },
+      async complete(_db, given) {
+        const ids = new Set(given.map(({ dispatch }) => dispatch.id));
+        ended.push(...given.map(({ dispatch }) => dispatch.tenantId));
+        waiting = waiting.filter(({ id }) => !ids.has(id));
+        return ids;
+      },
+      notify: async () => undefined,
+      artifacts: { choose: () => null },
+      retryDelayMs: () => null,
+      metrics: makeMetrics(),
+    });
+    while (await end());
+    assert.deepEqual([ended.slice(0, 3), ended.length, waiting], [["acme", "acme", "globex"], 10, []]);
   });
 });

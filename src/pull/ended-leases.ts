@@ -3,7 +3,7 @@ import type { Pool } from "../database/pool.ts";
 import { readStoredTargets } from "../endpoints/send-target.ts";
 import type { EndedLease } from "../queue/fetching.ts";
 import type { CompletedLease } from "../queue/queue.ts";
-import type { DeliveryId, EndpointId } from "../shared/id.ts";
+import type { DeliveryId, EndpointId, TenantId } from "../shared/id.ts";
 import type { ArtifactKeeper } from "../storage/artifacts/artifact-keeper.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { completeFetched } from "./fetched.ts";
@@ -11,7 +11,7 @@ import type { FetchQueue } from "./fetches.ts";
 
 export type EndedLeaseServices = {
   db: Pool;
-  find: (db: Pool) => Promise<{ leases: EndedLease[]; mayHaveMore: boolean }>;
+  find: (db: Pool, without: readonly TenantId[]) => Promise<{ leases: EndedLease[]; mayHaveMore: boolean }>;
   /** Leaves locked rows for the next time. */
   complete: (db: Pool, attempts: readonly CompletedLease[]) => Promise<Set<DeliveryId>>;
   notify: FetchQueue["notify"];
@@ -20,11 +20,31 @@ export type EndedLeaseServices = {
   metrics: Pick<Metrics, "pullExpired" | "attemptsTotal">;
 };
 
-/** Ends some of all tenants; true when there may be more. */
-export async function endLeases(services: EndedLeaseServices): Promise<boolean> {
-  const { db, find, complete, notify, artifacts, retryDelayMs, metrics } = services;
-  const { leases, mayHaveMore } = await find(db);
-  if (leases.length === 0) return false;
+/**
+ * Ends some with each call; answers true when there may be more. Whose leases filled a call has no
+ * part in the next ones until all others had theirs: none waits for all that another left to run out.
+ */
+export function makeLeaseEnding(services: EndedLeaseServices): () => Promise<boolean> {
+  let had: TenantId[] = [];
+  let isAgain = false;
+  return async () => {
+    const { leases, mayHaveMore } = await services.find(services.db, had);
+    const isFull = mayHaveMore && leases.length > 0;
+    // Before they are ended: should that fail, the others come next all the same.
+    had = isFull ? [...had, ...new Set(leases.map(({ tenantId }) => tenantId))] : [];
+    const ended = leases.length === 0 ? 0 : await endLeases(services, leases);
+    // What is locked is left for the next time.
+    isAgain ||= isFull && ended > 0;
+    if (isFull) return true;
+    const goesOn = isAgain;
+    isAgain = false;
+    return goesOn;
+  };
+}
+
+/** How many. */
+async function endLeases(services: EndedLeaseServices, leases: readonly EndedLease[]): Promise<number> {
+  const { db, complete, notify, artifacts, retryDelayMs, metrics } = services;
   const endpoints = new Map<EndpointId, EndedLease>(leases.map((lease) => [lease.endpointId, lease]));
   const targets = await readStoredTargets(db, [...endpoints.values()]);
   const keeps = new Map(targets.map((target) => [target.endpointId, target.keeps]));
@@ -42,5 +62,5 @@ export async function endLeases(services: EndedLeaseServices): Promise<boolean> 
   metrics.pullExpired.inc(recorded.size);
   metrics.attemptsTotal.inc({ outcome: "failed", reason: "timeout" }, recorded.size);
   await notify(db, [...endpoints.keys()]);
-  return mayHaveMore && recorded.size > 0;
+  return recorded.size;
 }

@@ -4,7 +4,7 @@ import type { RolePools } from "../database/role-pools.ts";
 import { makeEndpointHealth } from "../endpoints/endpoint-health.ts";
 import { removeAbandoned } from "../endpoints/temporary.ts";
 import { ATTEMPT_TIMEOUT_MS, type SenderLimits } from "../outbound/send.ts";
-import { endLeases } from "../pull/ended-leases.ts";
+import { makeLeaseEnding } from "../pull/ended-leases.ts";
 import { Fetches } from "../pull/fetches.ts";
 import { completeAttempts } from "../queue/postgres/complete-store.ts";
 import {
@@ -65,12 +65,11 @@ export function makePullParts(options: PullPartsOptions) {
     }),
     /** What workers do again and again. */
     upkeep: {
-      endLeases: () =>
-        endLeases({
-          ...ending,
-          find: findEndedLeases,
-          complete: (pool, attempts) => completeAttempts(pool, attempts, "skip"),
-        }),
+      endLeases: makeLeaseEnding({
+        ...ending,
+        find: findEndedLeases,
+        complete: (pool, attempts) => completeAttempts(pool, attempts, "skip"),
+      }),
       removeAbandoned: () => removeAbandoned({ db, tenants, queue, log }),
       endUnfetched: () => endUnfetched(db, retentionDays),
     },

@@ -164,6 +164,14 @@ it("says of 500 ended leases that there may be more", async () => {
   assert.deepEqual([leases.length, mayHaveMore], [500, true]);
 });
 
+it("finds the ended leases of others than those tenants who had their turn", async () => {
+  await addEndedLeases(500);
+  const { acme, globex } = seeded;
+  await addDispatches(seeded.pool, globex, [{ attempt: 1, held: true, leaseOwner: randomUUID() }]);
+  const { leases, mayHaveMore } = await findEndedLeases(seeded.pool, [acme.tenantId]);
+  assert.deepEqual([leases.map(({ tenantId }) => tenantId), mayHaveMore], [[globex.tenantId], false]);
+});
+
 it("finds the ended leases behind 500 that others have locked", async () => {
   const locked = (await addEndedLeases(500)).map(({ id }) => id);
   const [last] = await addEndedLeases(1);

@@ -6,7 +6,7 @@
  */
 import { notOnItsWay } from "../../database/on-its-way.ts";
 import type { Db } from "../../database/pool.ts";
-import type { DeliveryId, EndpointKey } from "../../shared/id.ts";
+import type { DeliveryId, EndpointKey, TenantId } from "../../shared/id.ts";
 import { CLIENT_LEASE_MS, type EndedLease, type FetchedDispatch } from "../fetching.ts";
 import { DISPATCH_TRIGGER } from "../dispatch-trigger.ts";
 import { isRowOf } from "./key-look-up.ts";
@@ -110,17 +110,21 @@ export async function findHeldByLease(
 }
 
 /**
- * Some leases of clients that have ended, of all tenants, the longest ended
- * first. Passes over locked ones: there may be so many that no other is found.
+ * Some leases of clients that have ended, of all tenants but those `without`, the longest
+ * ended first. Passes over locked ones: there may be so many that no other is found.
  */
-export async function findEndedLeases(db: Db): Promise<{ leases: EndedLease[]; mayHaveMore: boolean }> {
+export async function findEndedLeases(
+  db: Db,
+  without: readonly TenantId[] = [],
+): Promise<{ leases: EndedLease[]; mayHaveMore: boolean }> {
   const { rows } = await db.query<EndedLease>({
     name: "find-ended-leases",
     text: /* sql */ `SELECT tenant_id AS "tenantId", endpoint_id AS "endpointId", id, lease_owner AS "leaseId",
         event_type AS "eventType", attempt, once, claimable_at - $2 * interval '1 ms' AS "leasedAt"
       FROM postern.dispatches WHERE held AND lease_owner IS NOT NULL AND claimable_at <= now() AND ${notOnItsWay("tenant_id")}
+        AND tenant_id NOT IN (SELECT * FROM unnest($3::text[]))
       ORDER BY claimable_at LIMIT $1 FOR UPDATE SKIP LOCKED`,
-    values: [ENDED_AT_ONCE, CLIENT_LEASE_MS],
+    values: [ENDED_AT_ONCE, CLIENT_LEASE_MS, without],
   });
   return { leases: rows, mayHaveMore: rows.length === ENDED_AT_ONCE };
 }
