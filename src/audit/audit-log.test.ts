@@ -288,6 +288,27 @@ describe("entries that the database refuses", () => {
     assert.deepEqual(warned, [{ entries: 1, lost: 0 }]);
   });
 
+  it("are lost of the tenant that has most of them, and of no other", async () => {
+    const blocked = (tenantId: TenantId) =>
+      tally.blockedTarget({ tenantId, endpointId: newEndpointId(), url: "https://example.com/" });
+    for (const _ of numbered(2001)) blocked(acme);
+    blocked(globex);
+    tally.failedAuthentication({ address: ADDRESS, requestId: randomUUID() });
+    await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
+    await tally.close();
+    await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+    await tally.close();
+    const { rows } = await database.pool.query(
+      "SELECT tenant_id AS of, count(*)::int AS count FROM postern.audit_log GROUP BY 1 ORDER BY 1",
+    );
+    assert.deepEqual(rows, [
+      { of: acme, count: 1998 },
+      { of: globex, count: 1 },
+      { of: null, count: 1 },
+    ]);
+    assert.deepEqual(warned, [{ entries: 2003, lost: 3 }]);
+  });
+
   it("go to the tenant's new home where it has moved, and are lost where that is unknown or away", async () => {
     await database.pool.query(
       "INSERT INTO postern.shard_tenants (tenant_id, version, fenced) VALUES ($1, 1, true), ($2, 1, false)",

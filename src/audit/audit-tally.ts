@@ -155,7 +155,7 @@ class MemoryTally implements ShardAuditTally {
     } catch (error) {
       // With what came meanwhile: a blocked target is not told again for an hour.
       const waiting = [...entries, ...this.#unsaved];
-      this.#unsaved = waiting.slice(0, MAX_UNSAVED);
+      this.#unsaved = someOfEach(waiting, MAX_UNSAVED);
       const lost = waiting.length - this.#unsaved.length;
       this.#flushSoon();
       log.warn({ err: error, entries: entries.length, lost }, "audit entries could not be written yet");
@@ -173,6 +173,15 @@ class MemoryTally implements ShardAuditTally {
       }
     }
   }
+}
+
+/** In their order. Each tenant's first before any one's second: one has many blocked endpoints, and loses its own alone. */
+function someOfEach(entries: readonly NewAuditEntry[], most: number): NewAuditEntry[] {
+  const lines = Map.groupBy(entries, ({ tenantId }) => tenantId);
+  const placed = [...lines.values()].flatMap((own) => own.map((entry, place) => ({ entry, place })));
+  const first = placed.toSorted((one, other) => one.place - other.place).slice(0, most);
+  const kept = new Set(first.map(({ entry }) => entry));
+  return entries.filter((entry) => kept.has(entry));
 }
 
 function refused(given: Pick<NewAuditEntry, "action" | "address" | "requestId">): NewAuditEntry {
