@@ -59,7 +59,13 @@ async function logged(member: string): Promise<unknown[][]> {
   return rows;
 }
 
-const blocked = () => ({ tenantId: acme, endpointId: newEndpointId(), url: "https://example.com/" });
+const blocked = (tenantId = acme) => ({ tenantId, endpointId: newEndpointId(), url: "https://example.com/" });
+
+async function whileAway(work: () => Promise<unknown>): Promise<void> {
+  await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
+  await work();
+  await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+}
 
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, number) => `${number}`);
 
@@ -189,10 +195,10 @@ describe("the tally", () => {
     };
     const own = makeAuditTally({ db: database.pool, log });
     own.blockedTarget(blocked());
-    await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
-    inAMinute()[0]?.run();
-    await isWarned.promise;
-    await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+    await whileAway(() => {
+      inAMinute()[0]?.run();
+      return isWarned.promise;
+    });
     inAMinute()[1]?.run();
     await isLogged(1);
     assert.equal(inAMinute().length, 2);
@@ -257,9 +263,7 @@ describe("entries that the database refuses", () => {
     for (const endpoint of numbered(2001)) {
       tally.blockedTarget({ ...blocked(), url: `https://example.com/${endpoint}` });
     }
-    await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
-    await tally.close();
-    await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+    await whileAway(() => tally.close());
     assert.deepEqual(await logged("action"), []);
     await tally.close();
     assert.equal((await logged("action")).length, 2000);
@@ -280,23 +284,17 @@ describe("entries that the database refuses", () => {
     const db: typeof database.pool = Object.create(database.pool, { query: { value: isRefused } });
     const slow = makeAuditTally({ db, log: logTo(warned) });
     slow.blockedTarget(blocked());
-    await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
-    await slow.close();
-    await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+    await whileAway(() => slow.close());
     await slow.close();
     assert.equal((await logged("action")).length, 2);
     assert.deepEqual(warned, [{ entries: 1, lost: 0 }]);
   });
 
   it("are lost of the tenant that has most of them, and of no other", async () => {
-    const blocked = (tenantId: TenantId) =>
-      tally.blockedTarget({ tenantId, endpointId: newEndpointId(), url: "https://example.com/" });
-    for (const _ of numbered(2001)) blocked(acme);
-    blocked(globex);
+    for (const _ of numbered(2001)) tally.blockedTarget(blocked());
+    tally.blockedTarget(blocked(globex));
     tally.failedAuthentication({ address: ADDRESS, requestId: randomUUID() });
-    await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
-    await tally.close();
-    await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+    await whileAway(() => tally.close());
     await tally.close();
     const { rows } = await database.pool.query(
       "SELECT tenant_id AS of, count(*)::int AS count FROM postern.audit_log GROUP BY 1 ORDER BY 1",
@@ -377,9 +375,7 @@ describe("a refused URL", () => {
       );
       const details = { operation: "create", url: "http://…@127.0.0.1/", rule: "not_https" };
       assert.deepEqual(rows, [{ actor_sub: "jo", action: "url.refused", outcome: "refused", details }]);
-      await database.pool.query("ALTER TABLE postern.audit_log RENAME TO away");
-      await refusals.refused(caller, refused);
-      await database.pool.query("ALTER TABLE postern.away RENAME TO audit_log");
+      await whileAway(() => refusals.refused(caller, refused));
       assert.deepEqual(warned, [{ tenantId: acme, requestId: caller.requestId }]);
     } finally {
       await tenants.end();
