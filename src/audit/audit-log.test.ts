@@ -260,9 +260,7 @@ describe("a blocked target", () => {
 
 describe("entries that the database refuses", () => {
   it("are written later, two thousand of them, and the log says how many are lost", async () => {
-    for (const endpoint of numbered(2001)) {
-      tally.blockedTarget({ ...blocked(), url: `https://example.com/${endpoint}` });
-    }
+    for (const _ of numbered(2001)) tally.blockedTarget(blocked());
     await whileAway(() => tally.close());
     assert.deepEqual(await logged("action"), []);
     await tally.close();
