@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { ApiServices } from "../api/services.ts";
 import { makeOwnTokens } from "../portal/own-tokens.ts";
@@ -22,6 +23,8 @@ let failures: Map<string, Error>;
 /** Where a name is too little. */
 let answers: Map<string, unknown>;
 let moving: string[];
+/** Rejects what waits for a shard that is found away, as a pulse does. */
+let away: PromiseWithResolvers<never>;
 let services: ApiServices;
 /** What of its folder a shard serves. */
 let files: Map<string, unknown>;
@@ -69,6 +72,7 @@ beforeEach(() => {
   failures = new Map();
   answers = new Map();
   moving = [];
+  away = Promise.withResolvers();
   files = new Map();
   services = makeServices();
   begun = reached;
@@ -78,7 +82,8 @@ beforeEach(() => {
 function makeServices(): ApiServices {
   const shards = ["eu1", "eu2"].map(shard);
   const router = {
-    atHome: async (id: string, work: (found: unknown) => unknown) => work(shards[id === acme ? 1 : 0]),
+    atHome: async (id: string, work: (found: unknown) => unknown) =>
+      Promise.race([work(shards[id === acme ? 1 : 0]), away.promise]),
     home: async (id: string) => {
       if (id !== acme) throw new Error("it is away");
       return shards[1];
@@ -110,6 +115,18 @@ describe("with several shards", () => {
       assert.deepEqual(reached, [[`eu2.${name}`, ...given]]);
     });
   }
+
+  it("a watch ends that begins once its shard was found away, whose caller was refused", async () => {
+    const begins = Promise.withResolvers<unknown>();
+    answers.set("eu2.logTail.watch", begins.promise);
+    const watching = services.logTail.watch(acme, one, two);
+    away.reject(new Refusal("unavailable"));
+    await assert.rejects(watching, { code: "unavailable" });
+    let isEnded = false;
+    begins.resolve(() => void (isEnded = true));
+    await setImmediate();
+    assert.ok(isEnded);
+  });
 
   it("a session is the tenant's shard's, if it lives there, and that of an operator the first's", async () => {
     for (const [tenantId, home] of [
@@ -153,7 +170,7 @@ describe("with several shards", () => {
   });
 
   it("a code is asked for in all, and refused as unknown where all answer that alone", async () => {
-    const [unknown, away] = [new Refusal("unauthorized"), new Refusal("unavailable")];
+    const [unknown, silent] = [new Refusal("unauthorized"), new Refusal("unavailable")];
     failures.set("eu1.portal.open", unknown);
     assert.equal(await services.portal.open(one, two), "eu2.portal.open");
     assert.deepEqual(reached, [
@@ -162,7 +179,7 @@ describe("with several shards", () => {
     ]);
     failures.set("eu2.portal.open", unknown);
     await assert.rejects(services.portal.open(one, two), unknown);
-    for (const other of [away, new Error("it broke")]) {
+    for (const other of [silent, new Error("it broke")]) {
       failures.set("eu2.portal.open", other);
       await assert.rejects(services.portal.open(one, two), other);
     }
@@ -187,12 +204,12 @@ describe("with several shards", () => {
   });
 
   it("whether the process is ready, and what is measured, is asked of each", async () => {
-    const [away, there] = [
+    const [silent, there] = [
       { reasons: ["it is away"], warnings: [] },
       { reasons: [], warnings: [] },
     ];
-    answers.set("eu1.readiness.report", away);
-    answers.set("eu2.readiness.report", away);
+    answers.set("eu1.readiness.report", silent);
+    answers.set("eu2.readiness.report", silent);
     assert.deepEqual((await services.readiness.report()).reasons, ["it is away"]);
     answers.set("eu2.readiness.report", there);
     assert.deepEqual((await services.readiness.report()).reasons, []);
@@ -215,8 +232,6 @@ describe("with several shards", () => {
 });
 
 const rows = (count: number, held = 0) => ({ rows: new Map([["events", count]]), isCapped: false, held });
-/** What is told before it is known where. */
-const settled = () => new Promise(setImmediate);
 
 describe("tenants of several shards", () => {
   it("are told with their shard, and nobody's is not found", async () => {
@@ -287,7 +302,7 @@ describe("what is counted for the audit log of several shards", () => {
     services.auditTally.limitReached(Object({ tenantId: acme, limit: "publish" }));
     services.auditTally.limitReached(Object({ tenantId: null, limit: "address" }));
     services.auditTally.accessRefused(Object({ caller }));
-    await settled();
+    await setImmediate();
     assert.deepEqual(
       new Set(reached.map(([name]) => name)),
       new Set([
@@ -301,7 +316,7 @@ describe("what is counted for the audit log of several shards", () => {
 
   it("is lost where the tenant's shard is not known, which is told", async () => {
     services.auditTally.limitReached(Object({ tenantId: globex, limit: "publish" }));
-    await settled();
+    await setImmediate();
     const [[name, told] = []] = reached;
     assert.equal(name, "log.warn");
     assert.equal(Object(told).tenantId, globex);

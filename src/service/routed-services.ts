@@ -85,7 +85,16 @@ function boundToShard({ router, shards }: Routing) {
   const { atHome } = router;
   return {
     logTail: {
-      watch: (tenantId, ...rest) => atHome(tenantId, ({ api }) => api.logTail.watch(tenantId, ...rest)),
+      async watch(tenantId, ...rest) {
+        let beginning: ReturnType<ApiServices["logTail"]["watch"]> | undefined;
+        try {
+          return await atHome(tenantId, ({ api }) => (beginning = api.logTail.watch(tenantId, ...rest)));
+        } catch (error) {
+          // A shard that is found away is not waited for, and the watch may yet begin: its place would never be free again.
+          beginning?.then((end) => end()).catch(() => undefined);
+          throw error;
+        }
+      },
       close: () => together(shards, ({ api }) => api.logTail.close()),
     },
     fetches: {
