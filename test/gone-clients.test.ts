@@ -4,7 +4,8 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import * as z from "zod";
-import { issueTestToken, OWNER } from "./support/calls.ts";
+import type { Environment } from "../src/config.ts";
+import { issueTestToken, OWNER, PRODUCER } from "./support/calls.ts";
 import { eventually } from "./support/eventually.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";
@@ -12,16 +13,19 @@ import { open } from "./support/raw-http.ts";
 
 const BODY = '{"url":"https://hooks.example.com/in"}';
 const CLIENTS = 5;
+const created = z.object({ endpoint: z.object({ id: z.string() }) });
+const leases = z.object({ events: z.array(z.unknown()) });
 const endpoints = z.object({ endpoints: z.array(z.unknown()) });
 
 describe("a client that goes away", () => {
   let database: TestDatabase;
   let program: Program;
+  let env: Environment;
   let head: string;
   let stream: string;
   before(async () => {
     database = await createTestDatabase();
-    const env = await sharedSettings(database.url, "");
+    env = await sharedSettings(database.url, "");
     program = await startProgram(["api"], env);
     const lines = ["Host: x", `Authorization: Bearer ${await issueTestToken(env, OWNER)}`];
     stream = `GET /api/deliveries/stream HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`;
@@ -80,5 +84,26 @@ describe("a client that goes away", () => {
     program.signal("SIGCONT");
     await eventually(async () => (await countEndpoints()) === CLIENTS);
     assert.deepEqual(troubles(), []);
+  });
+
+  it("before its fetch began is leased nothing, and does not wait", async () => {
+    const json = { url: "https://hooks.example.com/pull", mode: "pull" };
+    const { endpoint } = created.parse((await program.call("POST", "/api/webhooks", { json })).body);
+    const lease = `/api/webhooks/${endpoint.id}/leases`;
+    const body = '{"wait_s":30}';
+    // A token that is not known yet, so that the connection ends while it is verified.
+    const token = await issueTestToken(env, { ...OWNER, sub: "eve" });
+    const fields = ["Host: x", `Authorization: Bearer ${token}`, "Content-Type: application/json"];
+    const length = `Content-Length: ${body.length}`;
+    program.signal("SIGSTOP");
+    const sockets = await send([`POST ${lease} HTTP/1.1`, ...fields, length, "", body].join("\r\n"));
+    for (const socket of sockets) socket.resetAndDestroy();
+    program.signal("SIGCONT");
+    // Answered behind them.
+    await countEndpoints();
+    const event = { type: "invoice.paid", data: {} };
+    assert.equal((await program.call("POST", "/api/events", { as: PRODUCER, json: event })).status, 202);
+    const leased = await program.call("POST", lease, { json: { wait_s: 5 } });
+    assert.equal(leases.parse(leased.body).events.length, 1);
   });
 });

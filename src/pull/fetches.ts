@@ -107,7 +107,7 @@ export class Fetches {
   async lease(tenantId: TenantId, id: EndpointId | null, wanted: Wanted): Promise<Lease | null> {
     if (id === null) throw new Refusal("not_found");
     const endpoint = { tenantId, endpointId: id };
-    if (wanted.waitMs === 0) return this.#leaseNow(endpoint, wanted);
+    if (wanted.waitMs === 0) return wanted.signal.aborted ? null : this.#leaseNow(endpoint, wanted);
     return this.#whileWaiting(tenantId, (left) =>
       this.#leaseSoon(endpoint, { ...wanted, signal: AbortSignal.any([wanted.signal, left]) }),
     );

@@ -55,6 +55,8 @@ export function pullRoutes(app: FastifyInstance, { fetches }: ApiServices): void
       const { tenantId } = userOf(request);
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
+      // It may have gone while its session was verified, which no event tells any more.
+      if (reply.raw.closed) gone.abort();
       const wanted = { limit: input.limit, waitMs: input.wait_s * 1000, signal: gone.signal };
       return leaseView(await fetches.lease(tenantId, parseEndpointId(request.params.id), wanted));
     },
