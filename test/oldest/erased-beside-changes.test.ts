@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../erased-beside-changes.test.ts";

@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../forgotten-keys.test.ts";

@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../stored-behind-erasure.test.ts";
