@@ -246,4 +246,25 @@ describe("an outcome", () => {
     assert.equal(await second, true);
     assert.equal(outcomes.lockOf(endpointId), undefined);
   });
+
+  it("is recorded as soon as its own lock is free, however long another's that it waited with is held", async () => {
+    const [held, other] = [attempt(), attempt()];
+    complete = async (ids, whenLocked) => {
+      const free = ids.filter(
+        (id) => id !== held.dispatch.id && !(whenLocked === "skip" && statements.length <= 2),
+      );
+      if (whenLocked === "wait" && ids.includes(held.dispatch.id))
+        throw Object.assign(new Error("held"), { code: "55P03" });
+      return new Set(free);
+    };
+    const outcomes = newOutcomes();
+    const waiting = outcomes.record(held);
+    waiting.catch(() => undefined);
+    const recorded: boolean[] = [];
+    void outcomes.record(other).then((is) => recorded.push(is));
+    await clock.runUntil(5000);
+    assert.deepEqual(recorded, [true]);
+    complete = async (ids) => new Set(ids);
+    assert.equal(await after(waiting), true);
+  });
 });

@@ -9,7 +9,7 @@
  * delay that grows to an hour.
  */
 import { LRUCache } from "lru-cache";
-import { isPassing } from "../database/passing-errors.ts";
+import { isLockConflict, isPassing } from "../database/passing-errors.ts";
 import { sleep, type Clock } from "../shared/clock.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { DeliveryId, EndpointId } from "../shared/id.ts";
@@ -40,7 +40,9 @@ const LIMITS = {
 };
 
 /** Result per dispatch: `true` if recorded, an Error if it can't be. No entry if the row is locked or its lease was lost. */
-type Completed = Map<DeliveryId, true | Error>;
+type Completed = Map<DeliveryId, Recorded>;
+/** `again`: another transaction holds its lock for long. */
+type Recorded = true | "again" | Error;
 
 export type Outcomes = {
   /**
@@ -72,9 +74,9 @@ export function makeOutcomes(services: OutcomeServices): Outcomes {
   const tellThatTheyWait = warnSeldom(services.log, "outcomes could not be recorded yet");
   const completing = { ...services, tellThatTheyWait };
   const unlocked = inGroups("skip");
-  const locked = inGroups("wait");
+  const locked = makeLocked(inGroups("wait"));
 
-  function inGroups(whenLocked: "skip" | "wait"): GroupCommit<CompletedAttempt, boolean | Error> {
+  function inGroups(whenLocked: "skip" | "wait"): GroupCommit<CompletedAttempt, Recorded | false> {
     return new GroupCommit(
       async (attempts) => {
         const completed = await completeUntilDone(completing, attempts, whenLocked);
@@ -95,24 +97,10 @@ export function makeOutcomes(services: OutcomeServices): Outcomes {
     });
   }
 
-  const waiting = new Map<EndpointId, Promise<boolean | Error>>();
-
-  /** A skipped outcome's row is locked, or its lease was lost. Waiting for the lock finds out. */
-  async function recordLocked(attempt: CompletedAttempt): Promise<boolean | Error> {
-    const { endpointId } = attempt.dispatch;
-    const recording = locked.add(attempt);
-    // Recorded in order, so the last one covers those before it.
-    waiting.set(endpointId, recording);
-    try {
-      return await recording;
-    } finally {
-      if (waiting.get(endpointId) === recording) waiting.delete(endpointId);
-    }
-  }
-
   return {
     async record(attempt) {
-      const recorded = (await unlocked.add(attempt)) || (await recordLocked(attempt));
+      const tried = await unlocked.add(attempt);
+      const recorded = tried === false || tried === "again" ? await locked.record(attempt) : tried;
       if (recorded instanceof Error) {
         await deferRefused(attempt.dispatch);
         throw recorded;
@@ -124,7 +112,33 @@ export function makeOutcomes(services: OutcomeServices): Outcomes {
       refused.purgeStale();
       return refused.size;
     },
-    lockOf: (endpointId) => waiting.get(endpointId)?.catch(() => undefined),
+    lockOf: (endpointId) => locked.of(endpointId)?.catch(() => undefined),
+  };
+}
+
+/** Those that wait for locks, by endpoint. */
+function makeLocked(groups: GroupCommit<CompletedAttempt, Recorded | false>) {
+  const waiting = new Map<EndpointId, Promise<boolean | Error>>();
+
+  async function untilRecorded(attempt: CompletedAttempt): Promise<boolean | Error> {
+    const recorded = await groups.add(attempt);
+    return recorded === "again" ? untilRecorded(attempt) : recorded;
+  }
+
+  return {
+    of: (endpointId: EndpointId) => waiting.get(endpointId),
+    /** A skipped outcome's row is locked, or its lease was lost. Waiting for the lock finds out. */
+    async record(attempt: CompletedAttempt): Promise<boolean | Error> {
+      const { endpointId } = attempt.dispatch;
+      const recording = untilRecorded(attempt);
+      // Recorded in order, so the last one covers those before it.
+      waiting.set(endpointId, recording);
+      try {
+        return await recording;
+      } finally {
+        if (waiting.get(endpointId) === recording) waiting.delete(endpointId);
+      }
+    },
   };
 }
 
@@ -150,8 +164,18 @@ async function completeUntilDone(
       }
       tellThatTheyWait(error, { attempts: attempts.length });
       await sleep(clock, RETRY_MS);
+      if (whenLocked === "wait" && isLockConflict(error)) return completeUnlocked(services, attempts);
     }
   }
+}
+
+/** One lock that is held for long must not keep all that waited with it. */
+async function completeUnlocked(
+  services: Completing,
+  attempts: readonly CompletedAttempt[],
+): Promise<Completed> {
+  const free = await completeUntilDone(services, attempts, "skip");
+  return new Map(attempts.map(({ dispatch: { id } }) => [id, free.get(id) ?? "again"]));
 }
 
 async function completeHalves(
