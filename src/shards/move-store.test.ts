@@ -343,3 +343,26 @@ it("deletes a tenant's rows without reading the events and attempts of others", 
   const rows = await rowsReadBy(pool, (db) => deleteTenantRows(db, acme.tenantId, () => undefined));
   assert.ok(rows < 1000, `${rows} rows were read`);
 });
+
+it("deletes all of a tenant's rows also where others delete or change some meanwhile, as who forgets old ones does", async () => {
+  const { acme, pool } = seeded;
+  const keys = "postern.idempotency_keys WHERE tenant_id = 'acme'";
+  for (const change of [
+    `DELETE FROM ${keys} AND key = 'k1'`,
+    `UPDATE postern.idempotency_keys SET created_at = now() WHERE tenant_id = 'acme' AND key = 'k1'`,
+  ]) {
+    await sql(
+      `INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
+        SELECT 'acme', 'k' || n, gen_random_uuid(), '' FROM generate_series(1, 6000) AS n`,
+    );
+    const changing = await pool.connect();
+    await changing.query(`BEGIN; ${change}`);
+    const pid = await pidOf(changing);
+    const deleted = deleteTenantRows(pool, acme.tenantId, () => undefined);
+    await eventually(async () => (await waitersFor(pool, pid)) === 1);
+    await changing.query("COMMIT");
+    changing.release();
+    await deleted;
+    assert.deepEqual(await sql(`SELECT count(*)::int AS left FROM ${keys}`), [{ left: 0 }]);
+  }
+});

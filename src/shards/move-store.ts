@@ -330,13 +330,17 @@ export async function deleteTenantRows(
   let count = 0;
   let last = 0;
   for (const { place, matches } of places) {
-    for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE;) {
+    // One that another transaction has changed is passed over, and is found by the next look.
+    for (let isAll = false; !isAll;) {
       // Both are the catalog's own, quoted where they must be.
-      const { rowCount } = await db.query(
-        /* sql */ `DELETE FROM ${place} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${place} WHERE ${matches} LIMIT $2))`,
+      const { rows } = await db.query<{ found: number; deleted: number }>(
+        /* sql */ `WITH found AS MATERIALIZED (SELECT ctid AS at FROM ${place} WHERE ${matches} LIMIT $2),
+          deleted AS (DELETE FROM ${place} WHERE ctid = ANY (ARRAY(SELECT at FROM found)) RETURNING 1)
+        SELECT (SELECT count(*) FROM found) AS found, (SELECT count(*) FROM deleted) AS deleted`,
         [tenantId, DELETED_AT_ONCE],
       );
-      deleted = rowCount ?? 0;
+      const [{ found, deleted } = { found: 0, deleted: 0 }] = rows;
+      isAll = found < DELETED_AT_ONCE && deleted === found;
       count += deleted;
       // Of a long log each day is a place.
       if (count - last < DELETED_AT_ONCE) continue;
