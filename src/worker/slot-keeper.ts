@@ -74,6 +74,7 @@ export class SlotKeeper {
   #mustLookAgain = false;
   #hasAsked = false;
   #isStopping = false;
+  #isOver = false;
 
   constructor(services: SlotKeeperServices, holder: SlotHolder) {
     this.#services = services;
@@ -99,6 +100,7 @@ export class SlotKeeper {
 
   /** Looks at the table soon, if this worker is confirmed. */
   look(): void {
+    if (this.#isOver) return;
     if (this.#looking !== null) {
       this.#mustLookAgain = true;
       return;
@@ -106,11 +108,12 @@ export class SlotKeeper {
     this.#looking = this.#lookAsOftenAsAsked();
   }
 
-  /** Gives all slots back. */
+  /** Gives all slots back. The worker may be confirmed after that: then nothing looks any more. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.look();
     await this.#looking;
+    this.#isOver = true;
   }
 
   async #lookAsOftenAsAsked(): Promise<void> {

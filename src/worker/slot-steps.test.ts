@@ -242,7 +242,14 @@ describe("the slots of a worker", () => {
     await stopped;
     assert.deepEqual(steps, ["read", "empty 0 to 255", "leave 256, 0 in flight", "retire"]);
     assert.deepEqual([owned(), keeper.count], [[], 0]);
-    assert.deepEqual(await look(), ["read", "retire"]);
+    assert.deepEqual(await look(), []);
+  });
+
+  it("are looked at no more by one that stopped before it was confirmed: its database may be closed", async () => {
+    isConfirmed = false;
+    await keeper.stop();
+    isConfirmed = true;
+    assert.deepEqual(await look(), []);
   });
 
   it("are left to others that stand silent for less than four seconds", async () => {
