@@ -3,24 +3,20 @@ import type { Lane, LaneTenant } from "./lane.ts";
 
 export class BackloggedLanes {
   readonly #tenants = new Map<LaneTenant, Set<Lane>>();
-  #size = 0;
 
-  get size(): number {
-    return this.#size;
+  all(): Lane[] {
+    return Array.from(this.#tenants.values(), (own) => [...own]).flat();
   }
 
   add(lane: Lane): void {
     const own = this.#tenants.get(lane.tenant) ?? new Set();
-    if (own.has(lane)) return;
     this.#tenants.set(lane.tenant, own.add(lane));
-    this.#size++;
   }
 
   delete(lane: Lane): void {
     const own = this.#tenants.get(lane.tenant);
-    if (own?.delete(lane) !== true) return;
-    this.#size--;
-    if (own.size === 0) this.#tenants.delete(lane.tenant);
+    own?.delete(lane);
+    if (own?.size === 0) this.#tenants.delete(lane.tenant);
   }
 
   /** All others come before it and before its tenant. */
@@ -32,7 +28,7 @@ export class BackloggedLanes {
   }
 
   /** A lane of each tenant, then the next of each. A tenant with thousands delays another's by no more than one of its own. */
-  *[Symbol.iterator](): Generator<Lane> {
+  *inTurn(): Generator<Lane> {
     let rings = Array.from(this.#tenants.values(), (own) => Array.from(own));
     for (let place = 0; rings.length > 0; place++) {
       rings = rings.filter((ring) => place < ring.length);

@@ -59,7 +59,7 @@ export class Lanes {
 
   /** Endpoints with dispatches in the table that their lanes had no room for. */
   get backlogs(): number {
-    return this.#backlogged.size;
+    return this.#backlogged.all().length;
   }
 
   /** False once even a tenant that holds nothing would be refused. */
@@ -141,14 +141,17 @@ export class Lanes {
 
   /** Endpoints in these slots that take only the dispatches that they ask for. */
   backlogged(slots: SlotSet): EndpointId[] {
-    return Array.from(this.#backlogged, (lane) => lane.endpointId).filter((id) => slots.has(slotOf(id)));
+    return this.#backlogged
+      .all()
+      .map((lane) => lane.endpointId)
+      .filter((id) => slots.has(slotOf(id)));
   }
 
   /** The requests of backlogged lanes in these slots that run low, tenants in turn, `most` together. Each must be answered by {@link pulled}. */
   ask(slots: SlotSet, most: { dispatches: number; weight: number }, nowMs: number): Ask[] {
     const asks: Ask[] = [];
     let { dispatches, weight } = most;
-    for (const lane of this.#backlogged) {
+    for (const lane of this.#backlogged.inTurn()) {
       if (!slots.has(slotOf(lane.endpointId))) continue;
       if (dispatches <= 0 || weight <= 0) break;
       const capacity = lane.pullCapacityAt(nowMs);
