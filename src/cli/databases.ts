@@ -5,6 +5,7 @@ import { endOfFailed } from "../shared/ending.ts";
 import { codeOf } from "../shared/error-code.ts";
 import type { Config } from "../config.ts";
 import { requireCertificateFiles } from "../database/certificate-files.ts";
+import { crashTrouble, readCommitSettings } from "../database/commit-settings.ts";
 import type { DatabasePlace } from "../database/database-name.ts";
 import { keepEmbeddedPostgres, type EmbeddedTrouble } from "../database/embedded-keeper.ts";
 import { hostsOf } from "../database/hosts.ts";
@@ -80,6 +81,8 @@ export async function migrateDatabase(databaseUrl: string, log: Log, waitMs: num
       info: (message) => log.info(message),
       warn: (message) => log.warn(message),
     });
+    const trouble = crashTrouble(await readCommitSettings(db));
+    if (trouble !== null) log.warn(`${trouble.detail}: ${trouble.fix}`);
     return applied.map(({ file }) => file);
   } finally {
     await db.end();

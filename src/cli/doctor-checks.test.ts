@@ -60,6 +60,7 @@ describe("what is told of a database", () => {
     const [server = "", ...more] = told(await checkDatabase(settings()));
     assert.ok(server.startsWith(`ok database: ${pathname.slice(1)} on ${host}, PostgreSQL `), server);
     assert.deepEqual(more, [
+      "warn durability: a crash of the database's machine may lose accepted events, or the whole database: fsync is off",
       "ok schema: up to date",
       "ok encryption key: opens every stored secret",
       "ok clock: that of this machine",
@@ -169,6 +170,7 @@ async function durabilityOf(
 ): Promise<string[]> {
   const server = await pretend(database, [
     "FUNCTION pg_has_role(name, text, text) RETURNS boolean RETURN true",
+    settingsAre({}),
     ...statements,
   ]);
   const db = createPool({
@@ -185,9 +187,9 @@ async function durabilityOf(
   }
 }
 
-const settingsAre = (names: string, commit = "on") =>
+const settingsAre = ({ names = "", commit = "on", fsync = "on" }) =>
   `FUNCTION current_setting(text) RETURNS text RETURN CASE $1 WHEN 'synchronous_standby_names' THEN '${names}'
-    WHEN 'synchronous_commit' THEN '${commit}' ELSE pg_catalog.current_setting($1) END`;
+    WHEN 'synchronous_commit' THEN '${commit}' WHEN 'fsync' THEN '${fsync}' ELSE pg_catalog.current_setting($1) END`;
 const standbys = (...rows: [name: string, state: string, behind: number][]) =>
   `VIEW pg_stat_replication AS SELECT name AS application_name, sync_state, 'streaming'::text AS state,
       NULL::interval AS replay_lag, pg_current_wal_lsn() - behind::numeric AS replay_lsn, 1 AS pid
@@ -221,6 +223,25 @@ describe("what is told of artifacts", () => {
   });
 });
 
+describe("what is told of commits", () => {
+  it("is that a crash may lose what was answered, of a single host and of a list", async () => {
+    for (const isList of [true, false]) {
+      assert.deepEqual(await durabilityOf([settingsAre({ commit: "off" })], { isList }), [
+        "warn durability: a crash of the database may lose accepted events: synchronous_commit is off",
+      ]);
+      assert.deepEqual(await durabilityOf([settingsAre({ commit: "off", fsync: "off" })], { isList }), [
+        "warn durability: a crash of the database's machine may lose accepted events, or the whole database: fsync is off",
+      ]);
+    }
+  });
+
+  it("is nothing where they wait for the disk", async () => {
+    for (const commit of ["on", "local", "remote_write", "remote_apply"]) {
+      assert.deepEqual(await durabilityOf([settingsAre({ commit })], { isList: false }), [], commit);
+    }
+  });
+});
+
 describe("what is told of standbys", () => {
   it("is nothing of a single host from which none is demanded", async () => {
     assert.deepEqual(await durabilityOf([], { isList: false }), []);
@@ -231,7 +252,7 @@ describe("what is told of standbys", () => {
 
   it("is which of them a commit waits for, these first", async () => {
     const [line = ""] = await durabilityOf([
-      settingsAre("b"),
+      settingsAre({ names: "b" }),
       standbys(["a", "async", 5000], ["b", "sync", 5000]),
     ]);
     assert.match(
@@ -245,7 +266,9 @@ describe("what is told of standbys", () => {
     assert.deepEqual(await durabilityOf([]), [`ok durability: ${local}: no standby follows`]);
     const [line = ""] = await durabilityOf([standbys(["a", "async", 5000])]);
     assert.match(line, new RegExp(`^ok durability: ${local}: a \\(async, \\d+ bytes behind\\)$`));
-    const demanded = await durabilityOf([settingsAre("a", "local")], { durability: "standby" });
+    const demanded = await durabilityOf([settingsAre({ names: "a", commit: "local" })], {
+      durability: "standby",
+    });
     assert.deepEqual(demanded, [
       "fail durability: the database's commits don't wait for a standby's disk: synchronous_commit is local",
     ]);

@@ -1,6 +1,7 @@
 /** What `postern doctor` says of the hosts of DATABASE_URL and of their standbys. */
 import type { Config } from "../config.ts";
 import { requireCertificateFiles } from "../database/certificate-files.ts";
+import { crashTrouble, readCommitSettings } from "../database/commit-settings.ts";
 import { durabilityTrouble, isSynchronous, STANDBY_GRANT } from "../database/durability.ts";
 import { isTrouble } from "../database/host-watch.ts";
 import { hostsOf, tellHost, type HostState } from "../database/hosts.ts";
@@ -43,14 +44,16 @@ function findingOf(state: HostState): Finding {
 const REMEDY =
   "make it a standby of the primary, or take it out of DATABASE_URL (docs/operating.md, High availability)";
 
-/** Whether a failover loses what was answered, where that is demanded or standbys are to be expected. */
+/** Whether a crash loses what was answered; and whether a failover does, where that is demanded or standbys are to be expected. */
 export async function checkDurability(
   db: Db,
   { databaseUrl, durability }: Pick<Config, "databaseUrl" | "durability">,
 ): Promise<Finding[]> {
-  const hasSeveralHosts = databaseUrl !== undefined && hostsOf(databaseUrl) !== null;
-  if (durability === "local" && !hasSeveralHosts) return [];
   const check = "durability";
+  const atACrash = crashTrouble(await readCommitSettings(db));
+  const hasSeveralHosts = databaseUrl !== undefined && hostsOf(databaseUrl) !== null;
+  if (durability === "local" && atACrash !== null) return [{ check, status: "warn", ...atACrash }];
+  if (durability === "local" && !hasSeveralHosts) return [];
   const replication = await readReplication(db);
   const trouble = durabilityTrouble(replication);
   const { standbys } = replication;
