@@ -112,6 +112,7 @@ export const asPublisher: Record<string, Run> = {
         firstDelayMs: 0,
       })
     ).leased.map(({ endpointId }) => endpointId),
+  claimKeys: async (db, rows) => [...(await accept.claimKeys(db, [event(rows, "another new key")], null))],
   findKnownEvents: async (db, { tenantId, eventId }) => [
     ...(await accept.findKnownEvents(db, [{ id: eventId, tenantId }])),
   ],

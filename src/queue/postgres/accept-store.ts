@@ -37,6 +37,27 @@ type Kind = { areKeyed: boolean; haveExtras: boolean; mustBeHere: boolean; areAl
 /** Events for each tenant and type from which on it costs less to look its endpoints up once. */
 const ALIKE_FROM = 32;
 
+const VERSIONS_FINGERPRINT = "postern.versions_fingerprint(type, body, version, others::json)";
+
+/** Read before the first key is claimed, so that the limit is in force; it ends with the transaction. */
+function patienceSql(parameter: string): string {
+  return /* sql */ `
+    SELECT set_config('lock_timeout', coalesce(${parameter}::text, current_setting('lock_timeout')), true)
+  `;
+}
+
+/** Claims the keys of the events in `given`. */
+function claimSql(fingerprint: string): string {
+  return /* sql */ `
+    INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
+    SELECT tenant_id, key, id, ${fingerprint} FROM given WHERE key IS NOT NULL
+    -- In one order everywhere: concurrent requests with the same keys wait for each other, never crosswise.
+    ORDER BY tenant_id, key, id
+    ON CONFLICT DO NOTHING
+    RETURNING event_id
+  `;
+}
+
 /** Which of the given events are accepted: all without a key, and those whose key was free. */
 function acceptedSql({ areKeyed, haveExtras, mustBeHere }: Kind): string {
   // Behind the parameters of keys, if there are any.
@@ -58,24 +79,12 @@ function acceptedSql({ areKeyed, haveExtras, mustBeHere }: Kind): string {
       AS given (id, tenant_id, type, body, patterns${extraColumns})
   )`;
   }
-  const fingerprint = haveExtras
-    ? "postern.versions_fingerprint(type, body, version, others::json)"
-    : "postern.content_fingerprint(type, body)";
-  // The limit is in force before the first key is claimed, and ends with the transaction.
-  return /* sql */ `${required}patience AS MATERIALIZED (
-    SELECT set_config('lock_timeout', coalesce($10::text, current_setting('lock_timeout')), true)
-  ), given AS MATERIALIZED (
+  const fingerprint = haveExtras ? VERSIONS_FINGERPRINT : "postern.content_fingerprint(type, body)";
+  return /* sql */ `${required}patience AS MATERIALIZED (${patienceSql("$10")}), given AS MATERIALIZED (
     SELECT id, tenant_id, type, body, key, patterns::text[] AS patterns${extraColumns}
     FROM ${behind}patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $11::text[]${extraArrays})
       AS given (id, tenant_id, type, body, patterns, key${extraColumns})
-  ), claimed AS (
-    INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint)
-    SELECT tenant_id, key, id, ${fingerprint} FROM given WHERE key IS NOT NULL
-    -- In one order everywhere: concurrent requests with the same keys wait for each other, never crosswise.
-    ORDER BY tenant_id, key, id
-    ON CONFLICT DO NOTHING
-    RETURNING event_id
-  ), accepted AS MATERIALIZED (
+  ), claimed AS (${claimSql(fingerprint)}), accepted AS MATERIALIZED (
     SELECT * FROM given
     -- All keys are claimed before the first event is fanned out: who follows an endpoint waits for what is fanned out.
     WHERE (SELECT count(*) FROM claimed) >= 0 AND (key IS NULL OR id IN (SELECT event_id FROM claimed))
@@ -309,6 +318,28 @@ function toAcceptance(
     parked: [...parked.values()],
     unleased: [...unleased],
   };
+}
+
+/** Claims the keys of events that other statements of the transaction accept; answers those whose key was free. */
+export async function claimKeys(
+  db: Db,
+  events: readonly NewEvent[],
+  lockWaitMs: number | null,
+): Promise<Set<EventId>> {
+  const { rows } = await db.query<{ event_id: EventId }>({
+    name: "claim-keys",
+    text: /* sql */ `WITH patience AS MATERIALIZED (${patienceSql("$8")}), given AS MATERIALIZED (
+        SELECT given.* FROM patience, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::text[])
+          AS given (id, tenant_id, type, body, key, version, others)
+      )${claimSql(VERSIONS_FINGERPRINT)}`,
+    values: [
+      ...eventArrays(events),
+      keyArray(events),
+      ...versionArrays(events),
+      lockWaitMs === null ? null : `${lockWaitMs}ms`,
+    ],
+  });
+  return new Set(rows.map(({ event_id }) => event_id));
 }
 
 /** The event with a producer's key, or null. */

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { eventually } from "../../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../../test/support/lock-waits.ts";
 import { openTenantPool } from "../../../test/support/tenant-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { event } from "../../../test/support/store-inputs.ts";
 import { EVENT_TYPE, seedTwoTenants, type Rows } from "../../../test/support/two-tenants.ts";
 import type { TenantPool } from "../../database/tenant-pool.ts";
 import { isMisrouted } from "../../database/residence.ts";
-import { newEventId } from "../../shared/id.ts";
+import { newEventId, type EventId } from "../../shared/id.ts";
 import { KeyReusedError, type NewEvent, type OutboxEvent } from "../queue.ts";
 import { ALL_SLOTS } from "../slots.ts";
 import { makeLeaseIds } from "./lease-ids.ts";
@@ -184,6 +186,8 @@ describe("with events of several tenants in the outbox", () => {
   });
 });
 
+const idsOf = (events: readonly { id: EventId }[]) => events.map(({ id }) => id);
+
 describe("events of several tenants", () => {
   const UNLEASED = { lease: null, parked: [] };
 
@@ -205,6 +209,32 @@ describe("events of several tenants", () => {
         else await assert.rejects(accept(events), isMisrouted);
         assert.equal((await queue.findKnown(events)).size, isHere ? 2 : 0);
       }
+    }
+  });
+
+  it("claim their keys in one order over all parts of an array, so that two arrays never have each the other's", async () => {
+    const queue = queueOf(0);
+    const of = (key: string | null) => event(rows, key);
+    const holder = await database.pool.connect();
+    try {
+      await holder.query("BEGIN");
+      await holder.query(
+        "INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint) VALUES ($1, 'b', $2, '')",
+        [rows.tenantId, newEventId()],
+      );
+      const given = [of("d"), of(null), of("a"), of("b")];
+      const accepting = queue.acceptParts([given.slice(0, 2), given.slice(2)], { parked: [] });
+      const pid = await pidOf(holder);
+      await eventually(async () => (await waitersFor(database.pool, pid)) === 1);
+      const other = of("d");
+      const { accepted } = await queue.accept([other], { lease: null, parked: [], lockWaitMs: 1000 });
+      assert.deepEqual(idsOf(accepted), [other.id]);
+      await holder.query("ROLLBACK");
+      const array = await accepting;
+      assert.deepEqual(idsOf(array.accepted), idsOf(given.slice(1)));
+      assert.deepEqual([...array.earlier.values()], [{ id: other.id, dispatchCount: 1, sameContent: true }]);
+    } finally {
+      holder.release(true);
     }
   });
 

@@ -13,7 +13,7 @@ import {
   type OutboxEvent,
 } from "../queue.ts";
 import { ALL_SLOTS, NO_SLOTS } from "../slots.ts";
-import { acceptEvents, findEarlierEvents, findKnownEvents } from "./accept-store.ts";
+import { acceptEvents, claimKeys, findEarlierEvents, findKnownEvents } from "./accept-store.ts";
 import {
   claimDispatches,
   findBacklogs,
@@ -137,6 +137,26 @@ async function withoutForeign(
   return events.filter(isHere);
 }
 
+/**
+ * What is to be accepted of several parts, where the keys of all are claimed first: claimed
+ * part by part, two arrays could wait for each other's, and each would begin anew.
+ */
+async function withKeysClaimed(
+  transaction: Db,
+  parts: readonly (readonly NewEvent[])[],
+  { lockWaitMs = null }: Parameters<typeof acceptEvents>[2],
+): Promise<readonly (readonly NewEvent[])[]> {
+  const keyed = parts.flat().filter(({ idempotencyKey }) => idempotencyKey !== null);
+  if (parts.length === 1 || keyed.length === 0) return parts;
+  const claimed = await claimKeys(transaction, keyed, lockWaitMs);
+  const isFree = ({ id, idempotencyKey }: NewEvent) => idempotencyKey === null || claimed.has(id);
+  return parts.map((part) => part.filter(isFree).map(withoutKey)).filter((part) => part.length > 0);
+}
+
+function withoutKey(event: NewEvent): NewEvent {
+  return { ...event, idempotencyKey: null };
+}
+
 /** @throws KeyReusedError, which rolls the transaction back. */
 async function acceptParts(
   transaction: Db,
@@ -146,7 +166,7 @@ async function acceptParts(
   const accepted: AcceptedEvent[] = [];
   const unleasedAt = new Set<EndpointId>();
   const parkedAt = new Map<EndpointId, EndpointKey>();
-  for (const part of parts) {
+  for (const part of await withKeysClaimed(transaction, parts, options)) {
     const acceptance = await acceptEvents(transaction, part, options);
     accepted.push(...acceptance.accepted);
     for (const id of acceptance.unleased) unleasedAt.add(id);
