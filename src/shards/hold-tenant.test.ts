@@ -4,7 +4,8 @@ import { describe, it } from "node:test";
 import { addDispatches, inOneMoment } from "../../test/support/dispatch-rows.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
 import { inTransaction } from "../database/transaction.ts";
-import { deleteTenantRows, hasCounts, holdTenant, isAtWork, releaseEndpoints } from "./move-store.ts";
+import { hasCounts, holdTenant, isAtWork, releaseEndpoints } from "./hold-store.ts";
+import { deleteTenantRows } from "./move-store.ts";
 
 const seeded = seededDatabase();
 const { sql } = seeded;

@@ -158,76 +158,12 @@ export async function insertExports(db: Db, exports: string): Promise<void> {
   );
 }
 
-/** Workers resume what was held for the move. */
-export async function releaseEndpoints(db: Db, tenantId: TenantId): Promise<void> {
-  await db.query(
-    /* sql */ `UPDATE postern.endpoints SET moving = false, unsettled = true WHERE tenant_id = $1 AND moving`,
-    [tenantId],
-  );
-}
-
-/** The same once nothing is open that began before: also what such a transaction held behind those that resumed. */
-export async function releaseLate(db: Db, tenantId: TenantId): Promise<void> {
-  await db.query(
-    /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT id FROM postern.endpoints WHERE tenant_id = $1 AND (moving OR deleted_at IS NULL)
-        ORDER BY id FOR NO KEY UPDATE
-      )
-      UPDATE postern.endpoints e SET moving = false, unsettled = true FROM locked
-      WHERE e.tenant_id = $1 AND e.id = locked.id`,
-    [tenantId],
-  );
-}
-
-export async function hasMovingEndpoints(db: Db, tenantId: TenantId): Promise<boolean> {
-  const { rowCount } = await db.query(
-    /* sql */ `SELECT FROM postern.endpoints WHERE tenant_id = $1 AND moving LIMIT 1`,
-    [tenantId],
-  );
-  return rowCount === 1;
-}
-
 /** In the source, once the target has let the tenant in: clients that wait for events look again, and are sent there. */
 export async function wakeClients(db: Db, tenantId: TenantId): Promise<void> {
   await db.query(
     /* sql */ `SELECT pg_notify('${FETCH_CHANNEL}', id::text) FROM postern.endpoints WHERE tenant_id = $1 AND mode = 'pull'`,
     [tenantId],
   );
-}
-
-const HELD_AT_ONCE = 5000;
-
-/** Holds what no worker has leased, some at a time; answers whether attempts are still in flight, or more is left. */
-export async function holdTenant(db: Db, tenantId: TenantId): Promise<boolean> {
-  await db.query(/* sql */ `UPDATE postern.endpoints SET moving = true WHERE tenant_id = $1 AND NOT moving`, [
-    tenantId,
-  ]);
-  await db.query(
-    /* sql */ `UPDATE postern.dispatches SET held = true, lease_owner = NULL
-      WHERE ctid = ANY (ARRAY(SELECT ctid FROM postern.dispatches
-        WHERE tenant_id = $1 AND NOT held AND NOT superseded AND (lease_owner IS NULL OR claimable_at <= now())
-        LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-    [tenantId, HELD_AT_ONCE],
-  );
-  return isAtWork(db, tenantId);
-}
-
-/** Whether an attempt may be in flight. */
-export async function isAtWork(db: Db, tenantId: TenantId): Promise<boolean> {
-  const { rows } = await db.query<{ busy: boolean }>(
-    /* sql */ `SELECT EXISTS (SELECT FROM postern.dispatches WHERE tenant_id = $1 AND NOT held) AS busy`,
-    [tenantId],
-  );
-  return rows[0]?.busy === true;
-}
-
-/** Whether counts of attempts are not folded. */
-export async function hasCounts(db: Db, tenantId: TenantId): Promise<boolean> {
-  const { rows } = await db.query<{ waiting: boolean }>(
-    /* sql */ `SELECT EXISTS (SELECT FROM postern.delivery_counts WHERE tenant_id = $1) AS waiting`,
-    [tenantId],
-  );
-  return rows[0]?.waiting === true;
 }
 
 /** Waits for requests of erasures under way. No other can be made until the transaction ends. */

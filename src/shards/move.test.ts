@@ -11,13 +11,13 @@ import { ConfigError } from "../shared/config-error.ts";
 import { newEventId } from "../shared/id.ts";
 import { readCopyName, readLeftCopies } from "./copy-store.ts";
 import { insertMark } from "./join-store.ts";
+import { holdTenant } from "./hold-store.ts";
 import {
   deleteTenantRows,
   fence,
   findMove,
   findTablesWithRows,
   forgetFence,
-  holdTenant,
   readMarks,
   readExports,
   readReplays,

@@ -50,6 +50,7 @@ import {
 } from "./copy-store.ts";
 import { compareLog, lacking, requireAll } from "./compare-copy.ts";
 import { dropCopy, stopCopy } from "./end-copy.ts";
+import { hasCounts, holdTenant, isAtWork } from "./hold-store.ts";
 import { HopelessError, requireFreeWorkers, requireNothingStored, requireSlot } from "./hopeless-moves.ts";
 import { readHomes } from "./directory-store.ts";
 import {
@@ -61,11 +62,8 @@ import {
   findTablesWithRows,
   forgetFence,
   forgetKeys,
-  hasCounts,
-  holdTenant,
   insertExports,
   insertReplays,
-  isAtWork,
   lacksEvents,
   lockErasures,
   lockSwitched,

@@ -6,7 +6,7 @@ import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { followAll } from "../queue/postgres/follow.ts";
-import { releaseLate } from "./move-store.ts";
+import { releaseLate } from "./hold-store.ts";
 import { releaseWhenOpenEnd, reopen } from "./reopen.ts";
 import { endRestored } from "./restored-move.ts";
 

@@ -11,11 +11,11 @@ import { ConfigError } from "../shared/config-error.ts";
 import type { TenantId } from "../shared/id.ts";
 import { readKeptByBoth } from "./compare-copy.ts";
 import { readHomes, type Home } from "./directory-store.ts";
+import { hasMovingEndpoints } from "./hold-store.ts";
 import {
   countRows,
   deleteTenantRows,
   findMove,
-  hasMovingEndpoints,
   readMarks,
   setMoving,
   type Marks,

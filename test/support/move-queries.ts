@@ -2,6 +2,7 @@
 import type { Db } from "../../src/database/pool.ts";
 import type { TenantId } from "../../src/shared/id.ts";
 import * as copying from "../../src/shards/copy-store.ts";
+import * as holding from "../../src/shards/hold-store.ts";
 import * as moves from "../../src/shards/move-store.ts";
 
 const LSN = "0/0";
@@ -55,12 +56,12 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   readMarks: (db, id) => moves.readMarks(db, id),
   insertReplays: (db) => moves.insertReplays(db, "[]"),
   insertExports: (db) => moves.insertExports(db, "[]"),
-  releaseEndpoints: (db, id) => moves.releaseEndpoints(db, id),
-  releaseLate: (db, id) => moves.releaseLate(db, id),
-  hasMovingEndpoints: async (db, id) => (await moves.hasMovingEndpoints(db, id)) || null,
-  holdTenant: (db, id) => moves.holdTenant(db, id),
-  isAtWork: async (db, id) => (await moves.isAtWork(db, id)) || null,
-  hasCounts: async (db, id) => (await moves.hasCounts(db, id)) || null,
+  releaseEndpoints: (db, id) => holding.releaseEndpoints(db, id),
+  releaseLate: (db, id) => holding.releaseLate(db, id),
+  hasMovingEndpoints: async (db, id) => (await holding.hasMovingEndpoints(db, id)) || null,
+  holdTenant: (db, id) => holding.holdTenant(db, id),
+  isAtWork: async (db, id) => (await holding.isAtWork(db, id)) || null,
+  hasCounts: async (db, id) => (await holding.hasCounts(db, id)) || null,
   lockSubscribing: (db) => moves.lockSubscribing(db),
   readWorkers: (db) => copying.readWorkers(db),
   lockErasures: (db) => moves.lockErasures(db),

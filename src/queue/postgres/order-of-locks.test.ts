@@ -21,6 +21,7 @@ import {
   type EndpointId,
 } from "../../shared/id.ts";
 import type { LeasedDispatch } from "../queue.ts";
+import { holdTenant, releaseEndpoints, releaseLate } from "../../shards/hold-store.ts";
 import { completeAttempts } from "./complete-store.ts";
 import { endDispatches, holdDispatches, holdPendingDispatches, resumeDispatches } from "./follow-store.ts";
 import { removeReplayed } from "./once-store.ts";
@@ -126,11 +127,13 @@ const complete = (db: Db, goingOn: readonly number[]) =>
   );
 const goOn: Work = (db) => complete(db, SHUFFLED);
 const hold: Work = (db) => holdDispatches(db, leased(), "wait");
-const erase: Work = async (db) => {
-  // As where no index is in this order.
-  await db.query(
+/** As where no index is in this order. */
+const withoutIndexes = (db: Db) =>
+  db.query(
     "SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off",
   );
+const erase: Work = async (db) => {
+  await withoutIndexes(db);
   await db.query("SELECT postern.erase_tenant_rows('globex', 1000, true)");
 };
 
@@ -183,6 +186,25 @@ it("locks the rows of a tenant that is erased in the order of their keys", async
     endpoints: [2, 3, 6],
     dispatches: [2, 3],
   });
+});
+
+it("locks the endpoints of a tenant that is moved in the order of their keys", async () => {
+  const { tenantId } = DISPATCHES[1] ?? {};
+  assert.ok(tenantId !== undefined);
+  for (const [name, moving, act] of [
+    ["that are held", false, holdTenant],
+    ["that are let go", true, releaseEndpoints],
+    ["that are let go late", true, releaseLate],
+  ] as const) {
+    // The first now lies behind the others.
+    await sql("UPDATE postern.endpoints SET moving = $1, updated_at = now() WHERE rate_limit <> 2", moving);
+    await sql("UPDATE postern.endpoints SET moving = $1, updated_at = now() WHERE rate_limit = 2", moving);
+    const work: Work = async (db) => {
+      await withoutIndexes(db);
+      await act(db, tenantId);
+    };
+    assert.deepEqual(await lockedBefore(3, "endpoints", work), { endpoints: [2] }, name);
+  }
 });
 
 it("locks slots in their order", async () => {

@@ -214,7 +214,6 @@ describe("events of several tenants", () => {
 
   it("claim their keys in one order over all parts of an array, so that two arrays never have each the other's", async () => {
     const queue = queueOf(0);
-    const of = (key: string | null) => event(rows, key);
     const holder = await database.pool.connect();
     try {
       await holder.query("BEGIN");
@@ -222,11 +221,11 @@ describe("events of several tenants", () => {
         "INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint) VALUES ($1, 'b', $2, '')",
         [rows.tenantId, newEventId()],
       );
-      const given = [of("d"), of(null), of("a"), of("b")];
+      const given = ["d", null, "a", "b"].map((key) => event(rows, key));
       const accepting = queue.acceptParts([given.slice(0, 2), given.slice(2)], { parked: [] });
       const pid = await pidOf(holder);
       await eventually(async () => (await waitersFor(database.pool, pid)) === 1);
-      const other = of("d");
+      const other = event(rows, "d");
       const { accepted } = await queue.accept([other], { lease: null, parked: [], lockWaitMs: 1000 });
       assert.deepEqual(idsOf(accepted), [other.id]);
       await holder.query("ROLLBACK");
