@@ -20,7 +20,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtext('postern.ensure_partitions'));
   -- Who completes or changes meanwhile waits for these rows or is waited for. So is who adds dispatches that are held,
   -- by its lock; other dispatches that come behind are ended as they are claimed.
-  -- In the order of their keys, as by who records outcomes; so are dispatches.
+  -- In the order of their keys, as by who records outcomes; so are dispatches, and what outcomes that came late use or add to.
   WITH locked AS MATERIALIZED (
     SELECT id FROM postern.endpoints WHERE tenant_id = erased_tenant AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
   )
@@ -29,7 +29,13 @@ BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('postern.held ' || erased_tenant, 0));
   FOR source IN SELECT t.* FROM postern.tables_of_tenants() t WHERE with_objects OR t.name <> 'stored_objects' LOOP
     EXECUTE format('SELECT ARRAY(SELECT ctid FROM %s WHERE %s %s LIMIT $2 FOR UPDATE)', source.place, source.matches,
-      CASE source.name WHEN 'handovers' THEN 'AND lease_until <= now()' WHEN 'dispatches' THEN 'ORDER BY endpoint_id, id' ELSE '' END)
+      CASE source.name
+        WHEN 'handovers' THEN 'AND lease_until <= now()'
+        WHEN 'dispatches' THEN 'ORDER BY endpoint_id, id'
+        WHEN 'delivery_stats' THEN 'ORDER BY endpoint_id, grain, at, cause'
+        WHEN 'header_sets' THEN 'ORDER BY id'
+        ELSE ''
+      END)
       INTO places USING erased_tenant, most - erased;
     EXECUTE format('DELETE FROM %s WHERE ctid = ANY ($1)', source.place) USING places;
     erased := erased + cardinality(places);

@@ -57,8 +57,15 @@ const DISPATCHES = KEYS.map(([name, endpoint, place]) => ({
 const MIDDLE = 4;
 
 /** The columns that number the rows of each, here in the order of their keys. */
-const NUMBERS = { endpoints: "rate_limit", dispatches: "attempt", slots: "slot" } as const;
+const NUMBERS = {
+  endpoints: "rate_limit",
+  dispatches: "attempt",
+  slots: "slot",
+  delivery_stats: "count",
+  header_sets: "(used_on - date '2026-01-01')",
+} as const;
 type Table = keyof typeof NUMBERS;
+const TABLES = ["endpoints", "dispatches", "slots", "delivery_stats", "header_sets"] as const;
 
 beforeEach(async () => {
   await sql("DELETE FROM postern.dispatches; DELETE FROM postern.endpoints");
@@ -96,7 +103,7 @@ async function lockedBefore(
     await worker.query("BEGIN; SET LOCAL lock_timeout = 0");
     const working = work(worker);
     await eventually(async () => (await waitersFor(seeded.pool, pid)) === 1);
-    for (const table of ["endpoints", "dispatches", "slots"] as const) {
+    for (const table of TABLES) {
       const free = new Set(await numbersOf(table, "FOR UPDATE SKIP LOCKED"));
       const rest = (await numbersOf(table)).filter((n) => !free.has(n) && !(table === of && n === middle));
       if (rest.length > 0) locked[table] = rest;
@@ -186,6 +193,23 @@ it("locks the rows of a tenant that is erased in the order of their keys", async
     endpoints: [2, 3, 6],
     dispatches: [2, 3],
   });
+});
+
+it("locks what others use or add to of a tenant that is erased in the order of their keys", async () => {
+  await sql("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ('globex') ON CONFLICT DO NOTHING");
+  await sql("DELETE FROM postern.header_sets; DELETE FROM postern.delivery_stats");
+  for (const n of [2, 3, 1]) {
+    await sql(
+      `WITH counted AS (INSERT INTO postern.delivery_stats VALUES ('globex', $1, 10, now(), '', $2, 0, 0, 0, $1, $1))
+        INSERT INTO postern.header_sets VALUES ('globex', $1, '{}', date '2026-01-01' + $2::int)`,
+      idOf(parseEndpointId, n),
+      n,
+    );
+  }
+  for (const table of ["delivery_stats", "header_sets"] as const) {
+    const locked = await lockedBefore(2, table, erase);
+    assert.deepEqual(locked[table], [1], table);
+  }
 });
 
 it("locks the endpoints of a tenant that is moved in the order of their keys", async () => {
