@@ -1,4 +1,5 @@
 /** Releases leases without an attempt, and counts the reasons. */
+import { isLockConflict } from "../database/passing-errors.ts";
 import { GroupCommit } from "../shared/group-commit.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -18,6 +19,9 @@ export type Returns = {
     reason: ReturnReason,
   ): Promise<void>;
 };
+
+/** False where its row is locked or its lease was lost; an error where another transaction holds its lock for long. */
+type Held = boolean | Error;
 
 /** While one statement runs, the next batch gathers. */
 const LIMITS = { maxItems: 1000, maxConcurrent: 1 };
@@ -42,18 +46,21 @@ export function makeReturns(services: {
     return new GroupCommit(flush, LIMITS, clock);
   }
 
-  function holdsInGroups(whenLocked: "skip" | "wait"): GroupCommit<LeasedDispatch, boolean> {
-    const flush = async (given: LeasedDispatch[]): Promise<boolean[]> => {
-      const held = await queue.hold(given, whenLocked);
-      return given.map((dispatch) => held.has(dispatch.id));
-    };
-    return new GroupCommit(flush, LIMITS, clock);
+  function holdsInGroups(whenLocked: "skip" | "wait"): GroupCommit<LeasedDispatch, Held> {
+    return new GroupCommit((given) => holdFree(queue, given, whenLocked), LIMITS, clock);
+  }
+
+  async function holdLocked(dispatch: LeasedDispatch): Promise<void> {
+    const held = await locked.add(dispatch);
+    if (typeof held === "boolean") return;
+    if (clock.nowMs() > dispatch.leaseEndsMs) throw held;
+    return holdLocked(dispatch);
   }
 
   return {
     async hold(dispatch) {
       // A dispatch that was skipped is locked, or its lease was lost. Waiting for the lock finds out.
-      if (!(await unlocked.add(dispatch))) await locked.add(dispatch);
+      if ((await unlocked.add(dispatch)) !== true) await holdLocked(dispatch);
       metrics.dispatchesReturned.inc({ reason: "held" });
     },
     async release(dispatches, to, reason) {
@@ -65,4 +72,20 @@ export function makeReturns(services: {
       }
     },
   };
+}
+
+async function holdFree(
+  queue: Pick<DispatchQueue, "hold">,
+  given: readonly LeasedDispatch[],
+  whenLocked: "skip" | "wait",
+): Promise<Held[]> {
+  try {
+    const held = await queue.hold(given, whenLocked);
+    return given.map(({ id }) => held.has(id));
+  } catch (error) {
+    if (!(error instanceof Error && isLockConflict(error))) throw error;
+    // One lock that is held for long must not keep all that waited with it.
+    const free = await queue.hold(given, "skip");
+    return given.map(({ id }) => (free.has(id) ? true : error));
+  }
 }

@@ -1,0 +1,78 @@
+/** Dispatches of disabled endpoints that are held while another transaction has an endpoint's lock for long. */
+import assert from "node:assert/strict";
+import { beforeEach, it } from "node:test";
+import { addDispatches } from "../../test/support/dispatch-rows.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
+import { seededDatabase } from "../../test/support/seeded-database.ts";
+import { completed } from "../../test/support/store-inputs.ts";
+import { LEASE_OWNER, type Rows } from "../../test/support/two-tenants.ts";
+import { holdDispatches } from "../queue/postgres/follow-store.ts";
+import type { DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
+import { systemClock } from "../shared/clock.ts";
+import { newDeliveryId, newEventId } from "../shared/id.ts";
+import { makeLog } from "../telemetry/log.ts";
+import { makeMetrics } from "../telemetry/metrics.ts";
+import { makeReturns, type Returns } from "./returns.ts";
+
+const seeded = seededDatabase();
+const { sql } = seeded;
+const LOCK = "SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE";
+
+let returns: Returns;
+
+const holdWithin300Ms: DispatchQueue["hold"] = async (dispatches, whenLocked) => {
+  const session = await seeded.pool.connect();
+  try {
+    await session.query("SET lock_timeout = '300ms'");
+    return await holdDispatches(session, dispatches, whenLocked);
+  } finally {
+    session.release(true);
+  }
+};
+
+beforeEach(async () => {
+  await sql(
+    "DELETE FROM postern.dispatches; UPDATE postern.endpoints SET enabled = false, disabled_reason = 'manual'",
+  );
+  returns = makeReturns({
+    queue: {
+      hold: holdWithin300Ms,
+      release: () => Promise.reject(new Error("nothing is released")),
+    },
+    clock: systemClock,
+    log: makeLog("silent"),
+    metrics: makeMetrics(),
+  });
+});
+
+async function lease({ tenantId, endpointId }: Rows): Promise<LeasedDispatch> {
+  const [id, eventId] = [newDeliveryId(), newEventId()];
+  await addDispatches(seeded.pool, { tenantId, endpointId, eventId }, [
+    { attempt: 1, id, leaseOwner: LEASE_OWNER, claimableInMs: 60_000 },
+  ]);
+  return { ...completed(seeded.acme).dispatch, tenantId, endpointId, id, eventId };
+}
+
+it("one is held as soon as its own endpoint's lock is free, however long another's that it waited with is held", async () => {
+  const { acme, globex, pool } = seeded;
+  const [long, short] = [await pool.connect(), await pool.connect()];
+  try {
+    for (const session of [long, short]) await session.query("BEGIN");
+    await long.query(LOCK, [acme.endpointId]);
+    await short.query(LOCK, [globex.endpointId]);
+    const dispatches = [await lease(acme), await lease(globex)] as const;
+    const [first, second] = dispatches.map((dispatch) => returns.hold(dispatch));
+    first?.catch(() => undefined);
+    const pid = await pidOf(long);
+    await eventually(async () => (await waitersFor(pool, pid)) === 1);
+    await short.query("ROLLBACK");
+    await second;
+    assert.deepEqual(await sql("SELECT id FROM postern.dispatches WHERE held"), [{ id: dispatches[1].id }]);
+    await long.query("ROLLBACK");
+    await first;
+    assert.deepEqual(await sql("SELECT FROM postern.dispatches WHERE NOT held"), []);
+  } finally {
+    for (const session of [long, short]) session.release(true);
+  }
+});
