@@ -202,4 +202,16 @@ describe("a round", () => {
     await round();
     assert.deepEqual([...new Set((await told()).map((notice) => notice.tenant))], ["acme", "globex"]);
   });
+
+  it("tells each tenant of a failing endpoint before any of more, whichever fail longest", async () => {
+    await create(["*"], tenant("globex"));
+    await failFor(70);
+    await createMany(AT_ONCE);
+    await database.pool.query(
+      "UPDATE postern.endpoints SET failing_since = now() - interval '80 min' WHERE tenant_id = $1",
+      [tenantId],
+    );
+    await round();
+    assert.deepEqual([...new Set((await told()).map((notice) => notice.tenant))].sort(), ["acme", "globex"]);
+  });
 });

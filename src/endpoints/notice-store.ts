@@ -6,6 +6,12 @@ export type FailingEndpoint = EndpointKey & { url: string; failingSince: Date };
 
 // ANY (ARRAY[…]): an array keeps PostgreSQL from reading all endpoints to join them.
 
+const UNTOLD = /* sql */ `failing_since <= now() - $1 * interval '1 ms' AND enabled AND deleted_at IS NULL
+            AND NOT events <@ $3::text[]
+            AND (failing_told_at IS NULL OR failing_told_at < failing_since + $1 * interval '1 ms'
+              OR (failing_since <= now() - $2 * interval '1 ms'
+                AND failing_told_at < failing_since + $2 * interval '1 ms'))`;
+
 /**
  * Endpoints that have failed for `afterMs` and whose tenant was not told since
  * then, of all tenants; marks them as told. `afterMs` are two times, the shorter
@@ -25,13 +31,16 @@ export async function takeFailing(
   const { rows } = await db.query<FailingEndpoint>({
     name: "take-failing-endpoints",
     text: /* sql */ `WITH due AS MATERIALIZED (
-        SELECT tenant_id, id FROM postern.endpoints
-        WHERE failing_since <= now() - $1 * interval '1 ms' AND enabled AND deleted_at IS NULL
-          AND NOT events <@ $3::text[] AND ${notOnItsWay("tenant_id")}
-          AND (failing_told_at IS NULL OR failing_told_at < failing_since + $1 * interval '1 ms'
-            OR (failing_since <= now() - $2 * interval '1 ms'
-              AND failing_told_at < failing_since + $2 * interval '1 ms'))
-        ORDER BY failing_since LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
+        SELECT e.tenant_id, e.id FROM (
+          SELECT tenant_id, id FROM postern.endpoints WHERE ${UNTOLD} AND ${notOnItsWay("tenant_id")}
+          -- Each tenant's first before any one's second: the endpoints of one may be more than all rounds tell of soon.
+          ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY failing_since), failing_since
+        ) AS x CROSS JOIN LATERAL (
+          -- Again, of the row as it is with its lock.
+          SELECT tenant_id, id FROM postern.endpoints WHERE tenant_id = x.tenant_id AND id = x.id AND ${UNTOLD}
+          FOR NO KEY UPDATE SKIP LOCKED
+        ) AS e
+        LIMIT $4
       )
       UPDATE postern.endpoints e SET failing_told_at = now() FROM due
       WHERE e.tenant_id = ANY (ARRAY[due.tenant_id]) AND e.id = due.id
