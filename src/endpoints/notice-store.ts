@@ -30,9 +30,12 @@ export async function takeFailing(
 ): Promise<FailingEndpoint[]> {
   const { rows } = await db.query<FailingEndpoint>({
     name: "take-failing-endpoints",
-    text: /* sql */ `WITH due AS MATERIALIZED (
+    // By itself, or PostgreSQL may read all endpoints in the order of their tenants.
+    text: /* sql */ `WITH untold AS MATERIALIZED (
+        SELECT tenant_id, id, failing_since FROM postern.endpoints WHERE ${UNTOLD} AND ${notOnItsWay("tenant_id")}
+      ), due AS MATERIALIZED (
         SELECT e.tenant_id, e.id FROM (
-          SELECT tenant_id, id FROM postern.endpoints WHERE ${UNTOLD} AND ${notOnItsWay("tenant_id")}
+          SELECT tenant_id, id FROM untold
           -- Each tenant's first before any one's second: the endpoints of one may be more than all rounds tell of soon.
           ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY failing_since), failing_since
         ) AS x CROSS JOIN LATERAL (
