@@ -1,6 +1,8 @@
 /** Days that are past their retention, and somebody who keeps them. Which days these are is `long-log.test.ts`. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
+import { eventually } from "../../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
 import { makeMetrics, type Metrics } from "../../telemetry/metrics.ts";
 import { dropOldPartitions } from "./retention.ts";
@@ -138,4 +140,37 @@ it("shows no day of a table that has none", async () => {
   await drop();
   const { values } = await metrics.oldestDay.get();
   assert.equal(values.find(({ labels }) => labels.table === "events")?.value, 0);
+});
+
+it("keeps a day in which an event is stored while it is about to be dropped", async (test) => {
+  const { pool } = database;
+  const drops = "'postern.drop_past_partitions(integer)'::regprocedure";
+  const [{ text }] = (await pool.query(`SELECT pg_get_functiondef(${drops}) AS text`)).rows;
+  const storing = await pool.connect();
+  test.after(async () => {
+    storing.release(true);
+    await pool.query(text);
+  });
+  // So that it waits for the commit, however slow the machine.
+  await pool.query(text.replace("'200ms'", "'0'"));
+  await storing.query("BEGIN");
+  await storing.query(
+    `WITH old AS (SELECT postern.lowest_id_at(now() - interval '42 days') AS id), stored AS (
+        INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count) SELECT 'acme', id, 'a.b', '{}', 1 FROM old)
+      INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+      SELECT 'acme', postern.uuid_v7(), postern.uuid_v7(), id, 'a.b', 1, now(), now() FROM old`,
+  );
+  const dropping = drop();
+  const pid = await pidOf(storing);
+  await eventually(async () => (await waitersFor(pool, pid)) === 1);
+  await storing.query("COMMIT");
+  await dropping;
+  assert.deepEqual(await oldest(), [
+    ["events", 42],
+    ["deliveries", 1],
+  ]);
+  const { rowCount } = await pool.query("SELECT FROM postern.events");
+  assert.equal(rowCount, 1);
+  await pool.query("DELETE FROM postern.dispatches");
+  await drop();
 });
