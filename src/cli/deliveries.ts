@@ -41,7 +41,7 @@ export const deliveries = defineCommand({
     response: { type: "string", description: "Answered with a status as 500, a class as 5xx, or none" },
     error: { type: "string", description: "Without an answer for this reason, for example timeout" },
     text: { type: "string", description: "With this text in the body of the request or the answer" },
-    from: { type: "string", description: "Created at or after, for example 2026-01-31" },
+    from: { type: "string", description: "Created at or after, for example 2026-01-31 or 2026-01-31T08:00Z" },
     to: { type: "string", description: "Created before; default: now" },
     limit: { type: "string", description: `How many, 1 to ${MOST}; default: 50` },
     json: { type: "boolean", description: "As JSON" },
