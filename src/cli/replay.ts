@@ -18,7 +18,11 @@ export const replay = defineCommand({
   args: {
     tenant: { type: "string", required: true, description: "Tenant id" },
     endpoint: { type: "string", required: true, description: "Endpoint id" },
-    from: { type: "string", required: true, description: "Accepted at or after, for example 2026-01-31 or 2026-01-31T08:00Z" },
+    from: {
+      type: "string",
+      required: true,
+      description: "Accepted at or after, for example 2026-01-31 or 2026-01-31T08:00Z",
+    },
     to: { type: "string", description: "Accepted before; default: now" },
     select: { type: "string", default: "failed", description: "failed, missed or all" },
     type: { type: "string", description: "An event type, or one as invoice.* for all below; default: all" },

@@ -25,7 +25,11 @@ export const exportCommand = defineCommand({
   },
   args: {
     tenant: { type: "string", required: true, description: "Tenant id" },
-    from: { type: "string", required: true, description: "Created at or after, for example 2026-01-31 or 2026-01-31T08:00Z" },
+    from: {
+      type: "string",
+      required: true,
+      description: "Created at or after, for example 2026-01-31 or 2026-01-31T08:00Z",
+    },
     to: { type: "string", description: "Created before; default: now" },
     endpoint: { type: "string", description: "One endpoint's id; default: all" },
     type: { type: "string", description: "An event type, or one as invoice.* for all below; default: all" },
