@@ -91,7 +91,6 @@ export function makeSessionVerifier(
   return {
     async verify(authorization) {
       const token = bearerToken(authorization);
-      if (token === null) throw new Refusal("unauthorized", { reason: "a bearer token is needed" });
       // Kept by digest, so that the memory of the process holds no token longer than its request.
       const digest = hash("sha256", token, "base64");
       const known = remembered.get(digest);
@@ -163,10 +162,12 @@ function knownClaim(claim: string): string {
   return ["exp", "nbf", "iat", "iss", "aud"].find((known) => known === claim) ?? "claim";
 }
 
-function bearerToken(authorization: string | undefined): string | null {
+function bearerToken(authorization: string | undefined): string {
   const match = /^Bearer +([A-Za-z0-9_.-]+)$/i.exec(authorization ?? "");
   const token = match?.[1];
-  return token === undefined || token.length > MAX_TOKEN_LENGTH ? null : token;
+  if (token === undefined) throw new Refusal("unauthorized", { reason: "a bearer token is needed" });
+  if (token.length <= MAX_TOKEN_LENGTH) return token;
+  throw new Refusal("unauthorized", { reason: `the token is longer than ${MAX_TOKEN_LENGTH} characters` });
 }
 
 function toSession(claim: z.infer<typeof claims>, portalId: PortalSessionId | null): Session {
