@@ -33,7 +33,12 @@ it("callers are told whether private targets are allowed, and whether links to f
     [{}, { private_targets: false, public_links: false }],
     [{ OUTBOUND_ALLOWED_CIDRS: "10.0.0.0/8" }, { private_targets: true, public_links: false }],
     [{ PUBLIC_URL: "https://hooks.example.com" }, { private_targets: false, public_links: true }],
+    [{ PUBLIC_URL: "http://127.0.0.1:8080" }, { private_targets: false, public_links: false }],
     [onS3, { private_targets: false, public_links: true }],
+    [
+      { ...onS3, OBJECT_STORE_URL: `${onS3.OBJECT_STORE_URL}&endpoint=http://127.0.0.1:9000` },
+      { private_targets: false, public_links: false },
+    ],
   ];
   for (const [env, features] of cases)
     assert.deepEqual(installation(env).features, features, JSON.stringify(env));

@@ -14,8 +14,13 @@ export function describeInstallation(config: Config): Installation {
     },
     features: {
       private_targets: outbound.allowedCidrs.length > 0,
-      // An object store serves links itself; the folder's lead to this address.
-      public_links: config.objectStore.kind === "s3" || config.publicUrl !== undefined,
+      public_links: areLinksPublic(config),
     },
   };
+}
+
+/** An object store serves links itself; the folder's lead to `PUBLIC_URL`. Plain http is allowed for this machine alone. */
+function areLinksPublic({ objectStore, publicUrl = "" }: Config): boolean {
+  const base = objectStore.kind === "s3" ? (objectStore.endpoint ?? "https://") : publicUrl;
+  return base.startsWith("https://");
 }
