@@ -42,7 +42,11 @@ export const catalogEntrySchema = entryObject
 
 /** As callers see it. */
 export const catalogEntryMembers = entryObject.extend({
-  schema: exampleObject.optional().describe("JSON Schema 2020-12 that published data must satisfy."),
+  schema: exampleObject
+    .optional()
+    .describe(
+      "JSON Schema 2020-12 that published data must satisfy; of a type of Postern's own, what Postern publishes.",
+    ),
   version: z.int().min(1).max(MAX_VERSION),
   preview: z.boolean(),
   deprecated: z.boolean(),

@@ -365,7 +365,7 @@ export interface paths {
         };
         /**
          * Count deliveries over time
-         * @description Delivered and failed attempts in buckets of 10 minutes, an hour or a day (UTC), of one endpoint or of all. `from` is rounded down and `to` up to a whole bucket. At most 750 buckets.
+         * @description Delivered and failed attempts in buckets of 10 minutes, an hour or a day (UTC), of one endpoint or of all. `from` is rounded down and `to` up to a whole bucket. At most 750 buckets, and 400 days.
          *
          *     Counts are those of the log by `created_at`: automatic attempts and manual retries, without tests and without what is pending. They begin with the first attempt after the upgrade to a release that has them.
          */
@@ -409,7 +409,7 @@ export interface paths {
         };
         /**
          * Count failures by cause
-         * @description Why attempts failed, the most frequent cause first, at most 100. A cause is the `error` of a delivery, or `http_` and the status that the receiver answered. `from` and `to` are rounded to whole ten minutes.
+         * @description Why attempts failed, the most frequent cause first, at most 100. A cause is the `error` of a delivery, or `http_` and the status that the receiver answered. `from` and `to` are rounded to whole ten minutes, and at most 400 days apart.
          *
          *     Counts are those of the log by `created_at`: automatic attempts and manual retries, without tests and without what is pending. They begin with the first attempt after the upgrade to a release that has them.
          */
@@ -1306,7 +1306,7 @@ export interface components {
             payloadShape: {
                 [key: string]: unknown;
             };
-            /** @description JSON Schema 2020-12 that published data must satisfy. */
+            /** @description JSON Schema 2020-12 that published data must satisfy; of a type of Postern's own, what Postern publishes. */
             schema?: {
                 [key: string]: unknown;
             };

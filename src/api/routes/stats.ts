@@ -54,7 +54,7 @@ export function statsRoutes(
         summary: "Count deliveries over time",
         description:
           "Delivered and failed attempts in buckets of 10 minutes, an hour or a day (UTC), of one endpoint or of " +
-          "all. `from` is rounded down and `to` up to a whole bucket. At most 750 buckets.\n\n" +
+          "all. `from` is rounded down and `to` up to a whole bucket. At most 750 buckets, and 400 days.\n\n" +
           COUNTING,
         query: overTimeQuery,
         answers: { 200: overTimeAnswer },
@@ -116,7 +116,7 @@ export function statsRoutes(
         summary: "Count failures by cause",
         description:
           "Why attempts failed, the most frequent cause first, at most 100. A cause is the `error` of a delivery, or " +
-          "`http_` and the status that the receiver answered. `from` and `to` are rounded to whole ten minutes.\n\n" +
+          "`http_` and the status that the receiver answered. `from` and `to` are rounded to whole ten minutes, and at most 400 days apart.\n\n" +
           COUNTING,
         query: causesQuery,
         answers: { 200: causesAnswer },
