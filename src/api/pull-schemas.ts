@@ -57,7 +57,9 @@ export const leaseObject = z
     lease_until: z.iso
       .datetime()
       .nullable()
-      .describe("When the lease ends. What is not acknowledged by then has failed with the error `timeout`."),
+      .describe(
+        "When the lease ends. What is not acknowledged by then has failed with the error `timeout`. A person's test or retry ends earlier: 15 seconds after it was asked for.",
+      ),
     events: z.array(
       z.object({
         id: z.uuid().describe("The attempt's id, as in the delivery log: what is acknowledged."),

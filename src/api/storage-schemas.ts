@@ -29,9 +29,15 @@ export const artifactObject = z
     content_type: z.string(),
     size: z.int().min(0).describe("Bytes."),
     sha256: z.string(),
-    status: z.enum(["ready", "expiring", "expired", "unavailable"]),
+    status: z
+      .enum(["ready", "expiring", "expired", "unavailable"])
+      .describe(
+        "`expiring`: ready, in its last 24 hours. `expired`: past its deadline, or erased. `unavailable`: its bytes are missing.",
+      ),
     available_at: instant,
-    expires_at: instant.nullable(),
+    expires_at: instant
+      .nullable()
+      .describe("Its deadline, which erasing it does not change. Null while it is held."),
     downloadable: z.boolean(),
   })
   .meta({ id: "Artifact" });

@@ -33,7 +33,7 @@ const listCommand = defineCommand({
   meta: { name: "list", description: "List tenants by their ids, with counts" },
   args: {
     prefix: { type: "string", default: "", description: "What the ids begin with" },
-    json: JSON_ARGUMENT,
+    json: { type: "boolean", description: "Each tenant as a line of JSON" },
     url: URL_ARGUMENT,
   },
   run: ({ args }) =>

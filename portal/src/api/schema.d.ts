@@ -1417,7 +1417,7 @@ export interface components {
         Lease: {
             /** @description Null where no event was due. */
             lease_id: string | null;
-            /** @description When the lease ends. What is not acknowledged by then has failed with the error `timeout`. */
+            /** @description When the lease ends. What is not acknowledged by then has failed with the error `timeout`. A person's test or retry ends earlier: 15 seconds after it was asked for. */
             lease_until: string | null;
             events: {
                 /**
@@ -1556,10 +1556,14 @@ export interface components {
             /** @description Bytes. */
             size: number;
             sha256: string;
-            /** @enum {string} */
+            /**
+             * @description `expiring`: ready, in its last 24 hours. `expired`: past its deadline, or erased. `unavailable`: its bytes are missing.
+             * @enum {string}
+             */
             status: "ready" | "expiring" | "expired" | "unavailable";
             /** Format: date-time */
             available_at: string;
+            /** @description Its deadline, which erasing it does not change. Null while it is held. */
             expires_at: string | null;
             downloadable: boolean;
         };
