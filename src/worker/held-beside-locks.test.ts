@@ -20,6 +20,7 @@ const { sql } = seeded;
 const LOCK = "SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE";
 
 let returns: Returns;
+let stopping: AbortController;
 
 const holdWithin300Ms: DispatchQueue["hold"] = async (dispatches, whenLocked) => {
   const session = await seeded.pool.connect();
@@ -35,6 +36,7 @@ beforeEach(async () => {
   await sql(
     "DELETE FROM postern.dispatches; UPDATE postern.endpoints SET enabled = false, disabled_reason = 'manual'",
   );
+  stopping = new AbortController();
   returns = makeReturns({
     queue: {
       hold: holdWithin300Ms,
@@ -43,6 +45,7 @@ beforeEach(async () => {
     clock: systemClock,
     log: makeLog("silent"),
     metrics: makeMetrics(),
+    stopping: stopping.signal,
   });
 });
 
@@ -74,5 +77,21 @@ it("one is held as soon as its own endpoint's lock is free, however long another
     assert.deepEqual(await sql("SELECT FROM postern.dispatches WHERE NOT held"), []);
   } finally {
     for (const session of [long, short]) session.release(true);
+  }
+});
+
+it("one whose endpoint stays locked keeps no worker from stopping", { timeout: 10_000 }, async () => {
+  const { acme, pool } = seeded;
+  const long = await pool.connect();
+  try {
+    await long.query("BEGIN");
+    await long.query(LOCK, [acme.endpointId]);
+    const held = assert.rejects(returns.hold(await lease(acme)), { code: "55P03" });
+    const pid = await pidOf(long);
+    await eventually(async () => (await waitersFor(pool, pid)) === 1);
+    stopping.abort();
+    await held;
+  } finally {
+    long.release(true);
   }
 });

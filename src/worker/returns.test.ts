@@ -35,7 +35,7 @@ describe("leases that are given back", () => {
         return new Set(held.map(({ id }) => id));
       },
     };
-    returns = makeReturns({ queue, clock, log, metrics });
+    returns = makeReturns({ queue, clock, log, metrics, stopping: new AbortController().signal });
   });
 
   async function counts(): Promise<Record<string, number>> {
@@ -95,6 +95,7 @@ describe("leases that are given back", () => {
       clock,
       log,
       metrics,
+      stopping: new AbortController().signal,
     });
     const held = assert.rejects(refused.hold(leasedDispatch()), /away/);
     await done(held);

@@ -31,8 +31,10 @@ export function makeReturns(services: {
   clock: Clock;
   log: Log;
   metrics: Pick<Metrics, "dispatchesReturned">;
+  /** From then on nothing waits for a lock anew. */
+  stopping: AbortSignal;
 }): Returns {
-  const { queue, clock, log, metrics } = services;
+  const { queue, clock, log, metrics, stopping } = services;
   const released = { claimable: releasesInGroups("claimable"), parked: releasesInGroups("parked") };
   const tell = warnSeldom(log, "leases could not be released; they expire by themselves");
   const unlocked = holdsInGroups("skip");
@@ -53,7 +55,7 @@ export function makeReturns(services: {
   async function holdLocked(dispatch: LeasedDispatch): Promise<void> {
     const held = await locked.add(dispatch);
     if (typeof held === "boolean") return;
-    if (clock.nowMs() > dispatch.leaseEndsMs) throw held;
+    if (stopping.aborted || clock.nowMs() > dispatch.leaseEndsMs) throw held;
     return holdLocked(dispatch);
   }
 

@@ -83,7 +83,7 @@ class LaneWorker implements Worker {
     this.#services = services;
     const lanes = this.#lanes;
     services.metrics.watchLanes(lanes);
-    this.#returns = makeReturns(services);
+    this.#returns = makeReturns({ ...services, stopping: this.#stopping.signal });
     this.#slots = this.#makeSlots();
     services.metrics.watchSlots(this.#slots);
     const slots = this.#slots;
