@@ -34,6 +34,7 @@ import { findStorageTroubles, HALT_REMEDY } from "../storage/upkeep/storage-moni
 import { makeLog } from "../telemetry/log.ts";
 import { checkDurability } from "./doctor-hosts.ts";
 import { checkLocks } from "./doctor-locks.ts";
+import { checkVacuum } from "./doctor-vacuum.ts";
 import { checkWorkers } from "./doctor-workers.ts";
 import { findingOf, type Finding } from "./finding.ts";
 import { describeCause, describeMistake, MAKE_WRITABLE } from "./mistakes.ts";
@@ -182,7 +183,12 @@ async function inspect(db: Pool, config: Config): Promise<Finding[]> {
     return [...findings, { check: "schema", status: "warn", detail, fix }];
   }
   findings.push({ check: "schema", status: "ok", detail: "up to date" }, await checkKeys(db, config));
-  findings.push(...(await checkLocks(db, config)), await checkClock(db), await checkWorkers(db));
+  findings.push(
+    ...(await checkLocks(db, config)),
+    ...(await checkVacuum(db)),
+    await checkClock(db),
+    await checkWorkers(db),
+  );
   return [...findings, ...(await checkArtifacts(db, config))];
 }
 
