@@ -20,12 +20,21 @@ let tenants: OpenedTenantPool;
 let replays: Replays;
 /** Done before each statement of a count. */
 let meanwhile: () => Promise<unknown>;
+/** Done before each look for what is being stored. */
+let beforeLook: () => Promise<unknown>;
 before(async () => {
   database = await createTestDatabase();
   tenants = openTenantPool(database, 4);
   replays = new Replays({
     tenants: {
       ...tenants,
+      of: (of) => ({
+        transaction: (work) => tenants.of(of).transaction(work),
+        query: async (text, values) => {
+          if (typeof text === "string" && text.includes("pg_locks")) await beforeLook();
+          return tenants.of(of).query(text, values);
+        },
+      }),
       reading: (of) => ({
         query: async (text, values) => {
           await meanwhile();
@@ -42,7 +51,7 @@ after(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  meanwhile = async () => undefined;
+  [meanwhile, beforeLook] = [async () => undefined, async () => undefined];
   for (const table of ["replays", "endpoints", "events", "deliveries", "dispatches", "audit_log"])
     await sql(`DELETE FROM postern.${table}`);
 });
@@ -147,6 +156,51 @@ describe("a request for a replay", () => {
       await assert.rejects(replays.request(ADA, asked(endpointId)), { code });
     }
     assert.deepEqual((await sql("SELECT FROM postern.replays")).rows, []);
+  });
+
+  it("waits for events that are being stored, which its endpoint may not get and its pages would lack", async () => {
+    const storing = await database.pool.connect();
+    try {
+      await storing.query("BEGIN");
+      await storing.query(
+        `INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
+          VALUES ('acme', postern.uuid_v7(), 'invoice.paid', '{}', 0)`,
+      );
+      const endpointId = await failing(0);
+      let looks = 0;
+      beforeLook = async () => {
+        looks++;
+        if (looks === 3) await storing.query("COMMIT");
+      };
+      const { to } = await replays.request(ADA, asked(endpointId, { selection: "missed" }));
+      const { rowCount } = await sql("SELECT FROM postern.events WHERE id < postern.lowest_id_at($1)", [to]);
+      assert.equal(rowCount, 1);
+      assert.equal(looks, 3);
+    } finally {
+      storing.release(true);
+    }
+  });
+
+  it("waits for no event that is stored from then on, and for none where it sends those that failed", async () => {
+    const endpointId = await failing();
+    await replays.request(ADA, asked(endpointId, { selection: "all" }));
+    const other = await failing();
+    beforeLook = () => assert.fail("looked");
+    await replays.request(ADA, asked(other));
+    await sql("DELETE FROM postern.replays");
+    let looks = 0;
+    const storing = await database.pool.connect();
+    try {
+      beforeLook = async () => looks++;
+      meanwhile = async () => {
+        meanwhile = async () => undefined;
+        await storing.query("BEGIN; LOCK TABLE postern.events IN ROW EXCLUSIVE MODE");
+      };
+      await replays.request(ADA, asked(other, { selection: "all" }));
+      assert.equal(looks, 1);
+    } finally {
+      storing.release(true);
+    }
   });
 
   it("may span 31 days to the millisecond, and needs a beginning before its end", async () => {

@@ -1,4 +1,5 @@
 /** Asking for replays, counting beforehand, following and canceling them. The worker does them. */
+import { setTimeout as delay } from "node:timers/promises";
 import { recordDone } from "../audit/audit.ts";
 import type { Caller } from "../audit/audit-entry.ts";
 import type { Db } from "../database/pool.ts";
@@ -8,6 +9,7 @@ import type { ReplayPage } from "../queue/once.ts";
 import { newReplayId, type EndpointId, type ReplayId, type TenantId } from "../shared/id.ts";
 import { issueAt, Refusal, type Issue } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
+import { findAccepting } from "./accepting-store.ts";
 import { countCandidates, startOf, type ReplayCount } from "./count-candidates.ts";
 import { MAX_REPLAY_RANGE_MS, MAX_RUNNING_REPLAYS, type Replay, type ReplayFilter } from "./replay.ts";
 import {
@@ -18,6 +20,11 @@ import {
   lockRunningReplays,
   subtractSent,
 } from "./replay-store.ts";
+
+const LOOK_MS = 50;
+/** Longer than events are stored for at most: in parts, or behind a key that is held. */
+const ACCEPTING_MS = 6000;
+const RETRY_AFTER_S = 5;
 
 export type ReplayRequest = Omit<ReplayFilter, "tenantId" | "endpointId"> & { endpointId: EndpointId | null };
 
@@ -48,7 +55,9 @@ export class Replays {
     const { endpointId, from, to, selection, eventType, cause } = filter;
     // Counting may take seconds, so refuse before it.
     await tenants.of(tenantId).transaction((transaction) => requireRoom(transaction, filter));
+    const areAccepted = selection === "failed" ? null : await endOfAccepting(tenants.of(tenantId));
     const counted = await countCandidates(tenants.reading(tenantId), filter, target.events);
+    if (areAccepted !== null) await untilAccepted(areAccepted);
     const id = newReplayId();
     await tenants.of(tenantId).transaction(async (transaction) => {
       await requireRoom(transaction, filter);
@@ -113,6 +122,27 @@ export class Replays {
     const key = { tenantId, endpointId };
     const target = requireSendable(await readSendTarget(tenants.of(tenantId), secretBox, key));
     return { filter: { ...asked, ...key, to }, target };
+  }
+}
+
+/**
+ * Answers how to ask whether all events are there that are being stored now. The endpoint
+ * may get none of them, as one that was made since, and no page would have one that is
+ * stored behind it. What is stored from now on goes to the endpoint by itself.
+ */
+async function endOfAccepting(db: Db): Promise<() => Promise<boolean>> {
+  const accepting = new Set(await findAccepting(db));
+  return async () => accepting.size === 0 || (await findAccepting(db)).every((id) => !accepting.has(id));
+}
+
+async function untilAccepted(areAccepted: () => Promise<boolean>): Promise<void> {
+  const endsAt = performance.now() + ACCEPTING_MS;
+  while (!(await areAccepted())) {
+    if (performance.now() > endsAt) {
+      const cause = new Error("events that were being stored are not committed yet");
+      throw new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause });
+    }
+    await delay(LOOK_MS);
   }
 }
 

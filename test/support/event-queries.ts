@@ -9,6 +9,7 @@ import * as once from "../../src/queue/postgres/once-store.ts";
 import { groupAccepted, readCandidates } from "../../src/replays/candidate-store.ts";
 import { groupFailures, sliceFailures } from "../../src/replays/failure-store.ts";
 import type { ReplaySelection } from "../../src/replays/replay.ts";
+import { findAccepting } from "../../src/replays/accepting-store.ts";
 import * as replays from "../../src/replays/replay-store.ts";
 import { ALL_SLOTS } from "../../src/queue/slots.ts";
 import { newEndpointId, newEventId, newReplayId, parseEventId } from "../../src/shared/id.ts";
@@ -97,6 +98,7 @@ export const asWorker: Record<string, Run> = {
 };
 
 export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
+  findAccepting: (db) => findAccepting(db),
   claimReplay: (db) => replays.claimReplay(db, LEASE_OWNER, 1000),
   forgetReplays: (db) => replays.forgetReplays(db, 30),
 };
