@@ -30,15 +30,18 @@ BEGIN
   GET DIAGNOSTICS deleted = ROW_COUNT;
   removed := removed + deleted;
 
-  -- Exports that are over, behind their archives' rows, which name them.
-  DELETE FROM postern.storage_exports WHERE id IN (
-    SELECT e.id FROM postern.storage_exports e
-    WHERE e.status NOT IN ('queued', 'running') AND e.updated_at < past AND NOT EXISTS (
-      SELECT FROM postern.stored_objects o
-      WHERE o.tenant_id = e.tenant_id AND o.delivery_id = e.id AND o.kind = 'export')
-    ORDER BY e.updated_at LIMIT 10000 FOR UPDATE SKIP LOCKED);
-  GET DIAGNOSTICS deleted = ROW_COUNT;
-  removed := removed + deleted;
+  -- Exports that are over, behind their archives' rows, which name them. Not while the row of a found archive is
+  -- being made, which may name one of these and is not seen yet.
+  IF pg_try_advisory_xact_lock(hashtext('postern.forget_exports')) THEN
+    DELETE FROM postern.storage_exports WHERE id IN (
+      SELECT e.id FROM postern.storage_exports e
+      WHERE e.status NOT IN ('queued', 'running') AND e.updated_at < past AND NOT EXISTS (
+        SELECT FROM postern.stored_objects o
+        WHERE o.tenant_id = e.tenant_id AND o.delivery_id = e.id AND o.kind = 'export')
+      ORDER BY e.updated_at LIMIT 10000 FOR UPDATE SKIP LOCKED);
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    removed := removed + deleted;
+  END IF;
 
   DELETE FROM postern.storage_grants WHERE id IN (
     SELECT id FROM postern.storage_grants WHERE expires_at < past ORDER BY expires_at LIMIT 10000

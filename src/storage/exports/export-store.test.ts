@@ -333,6 +333,24 @@ describe("an archive that was found", () => {
     });
   });
 
+  it("keeps its export's row, which was about to be forgotten as one without an archive", async () => {
+    const { pool } = database;
+    const { id } = await insert();
+    await pool.query("UPDATE postern.storage_exports SET status = 'failed', updated_at = 'epoch'");
+    await inTransaction(pool, async (adopting) => {
+      const { id: objectId } = await insertRow(adopting, "b", { kind: "export", delivery: id });
+      const found = { objectId, attempt: 1, bytes: 5, deliveries: 0 };
+      const exportOf = { tenantId: ACME, exportId: id, from: FROM, to: TO, ...NARROWED };
+      await exports.insertAdoptedExport(adopting, { ...exportOf, formats: ["csv"], ...found });
+      await pool.query("SELECT postern.forget_old_storage(30)");
+    });
+    assert.equal((await find(id)).id, id);
+    await pool.query("DELETE FROM postern.stored_objects");
+    await pool.query("SELECT postern.forget_old_storage(30)");
+    const { rowCount } = await pool.query("SELECT FROM postern.storage_exports");
+    assert.equal(rowCount, 0);
+  });
+
   it("is told of with its state, its deadline and whether it is held", async () => {
     const { id } = await insert();
     const run = await claim();

@@ -98,7 +98,10 @@ export async function insertExport(db: Db, request: NewExport): Promise<boolean>
   return rowCount === 1;
 }
 
-/** An archive that was found in a bucket, as if its export had just become ready. One that is known already stays. */
+/**
+ * An archive that was found in a bucket, as if its export had just become ready. One that is known already
+ * stays, also where it is about to be forgotten as one without an archive: see forget_old_storage.
+ */
 export async function insertAdoptedExport(
   db: Db,
   archive: Omit<NewExport, "id" | "requestedBy"> & {
@@ -109,6 +112,7 @@ export async function insertAdoptedExport(
     bytes: number;
   },
 ): Promise<void> {
+  await db.query(/* sql */ `SELECT pg_advisory_xact_lock_shared(hashtext('postern.forget_exports'))`);
   await db.query(
     /* sql */ `INSERT INTO postern.storage_exports
         (tenant_id, id, requested_by, from_at, to_at, endpoint_id, event_type, delivery_status, formats,
