@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import type { Pool } from "../database/pool.ts";
@@ -103,6 +104,44 @@ const notYet: EraseObjects = () => assert.fail("not yet");
 const eraseSome: EraseObjects = async () => ({ erased: 3, trouble: "the store is away" });
 
 describe("the erasure of a tenant", () => {
+  it("leaves no note of a body whose attempt was logged while it looked for the last rows", async () => {
+    const { pool } = database;
+    const [recording, between] = [await pool.connect(), await pool.connect()];
+    // Behind the notes and before the log, so that the last look for rows waits in between.
+    const addSession = `INSERT INTO postern.portal_sessions (tenant_id, id, sub, role, read_only, code_hash, minutes, until)
+      VALUES ('acme', gen_random_uuid(), 'jo', 'owner', true, '', 1, now())`;
+    try {
+      await recording.query(
+        `BEGIN; INSERT INTO postern.bodies_to_keep (tenant_id, endpoint_id, delivery_id, attempt, kind)
+          VALUES ('acme', postern.uuid_v7(), postern.uuid_v7(), 1, 'request_body')`,
+      );
+      await recording.query(
+        `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt, request_headers, latency_ms)
+          SELECT 'acme', endpoint_id, delivery_id, postern.uuid_v7(), 'a', 'event', 'failed', 1, '{}', 1 FROM postern.bodies_to_keep`,
+      );
+      let isLast = false;
+      const ended = workUntil(hasEnded, {
+        async eraseObjects() {
+          if (!isLast) {
+            await pool.query(addSession);
+            await between.query("BEGIN; SELECT FROM postern.portal_sessions FOR UPDATE");
+          }
+          isLast = true;
+          return { erased: 0, trouble: null };
+        },
+      });
+      const pid = await pidOf(between);
+      await eventually(async () => isLast && (await waitersFor(pool, pid)) === 1);
+      await recording.query("COMMIT");
+      await between.query("ROLLBACK");
+      await ended;
+    } finally {
+      for (const session of [recording, between]) session.release(true);
+    }
+    const { rows } = await pool.query("SELECT name FROM postern.count_tenant_rows('acme', 10)");
+    assert.deepEqual(rows, []);
+  });
+
   it("counts the objects that are gone although others cannot be, and says why", async () => {
     const { status, objects, trouble } = await workUntil((erasure) => erasure.trouble !== null, {
       eraseObjects: eraseSome,

@@ -32,6 +32,7 @@ const POLL_MS = 500;
 const TROUBLE_MS = 10_000;
 const ROWS = 5000;
 const OBJECTS = 500;
+const MOST_LOOKS = 10;
 /** An upload of an artifact takes no longer, or is dead. */
 const UPLOAD_S = 120;
 
@@ -109,13 +110,22 @@ async function eraseRows(db: Pool, run: ErasureRun): Promise<number> {
   });
 }
 
-/** Takes the rows of objects too, and ends the job where it left nothing; false where it did. */
+/**
+ * Takes the rows of objects too, and ends the job where it left nothing; false where it did.
+ * One look passes the tables one by one, so what is committed meanwhile may be in one
+ * behind it and in one before it: it looks until it finds nothing. A tenant that goes on
+ * publishing always has something, which is not of the time before the end.
+ */
 async function endErasure(db: Pool, run: ErasureRun, elsewhere: ErasedElsewhere): Promise<boolean> {
   const { tenantId } = run;
   return inTransaction(db, async (transaction) => {
     if (!(await lockErasure(transaction, run))) return false;
-    const erased = await eraseTenantRows(transaction, tenantId, { most: ROWS, withObjects: true });
-    if (erased === ROWS || (await isHandingOver(transaction, tenantId))) return false;
+    for (let look = 0; look < MOST_LOOKS; look++) {
+      const erased = await eraseTenantRows(transaction, tenantId, { most: ROWS, withObjects: true });
+      if (erased === ROWS) return false;
+      if (erased === 0) break;
+    }
+    if (await isHandingOver(transaction, tenantId)) return false;
     await finishErasure(transaction, run, elsewhere);
     return true;
   });
