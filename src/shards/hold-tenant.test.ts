@@ -3,9 +3,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { addDispatches, inOneMoment } from "../../test/support/dispatch-rows.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { hasCounts, holdTenant, isAtWork, releaseEndpoints } from "./hold-store.ts";
-import { deleteTenantRows } from "./move-store.ts";
+import { deleteAllRows } from "./delete-rows.ts";
+import { deleteTenantRows, hasTenantRows } from "./move-store.ts";
 
 const seeded = seededDatabase();
 const { sql } = seeded;
@@ -126,5 +129,27 @@ describe("a tenant that a move holds", () => {
     assert.deepEqual(await sql(free, acme.tenantId), [claimed]);
     await holdTenant(pool, acme.tenantId);
     assert.deepEqual(await sql(free, acme.tenantId), []);
+  });
+
+  it("leaves no rows behind that go to a partition of their day while they are deleted", async () => {
+    const { acme, pool } = seeded;
+    const days = "(now() AT TIME ZONE 'UTC')::date + 40, (now() AT TIME ZONE 'UTC')::date + 40";
+    await sql(
+      `INSERT INTO postern.events (tenant_id, id, type, body, dispatch_count)
+        VALUES ('acme', postern.lowest_id_at(now() + interval '40 days'), 'a', '{}', 0)`,
+    );
+    const making = await pool.connect();
+    try {
+      await making.query(`BEGIN; SELECT postern.ensure_partitions(${days})`);
+      const deleted = deleteAllRows(pool, acme.tenantId, () => undefined);
+      const pid = await pidOf(making);
+      await eventually(async () => (await waitersFor(pool, pid)) === 1);
+      await making.query("COMMIT");
+      await deleted;
+    } finally {
+      making.release(true);
+    }
+    assert.equal(await hasTenantRows(pool, acme.tenantId), false);
+    assert.equal(await hasTenantRows(pool, seeded.globex.tenantId), true);
   });
 });

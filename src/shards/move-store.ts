@@ -249,6 +249,19 @@ export async function measureRows(db: Db, tenantId: TenantId, tables: readonly s
   return total;
 }
 
+/** Events that wait to be handed over are of their home. */
+const OF_SHARD = "name NOT IN ('outbox', 'handovers')";
+
+/** Whether the tenant has rows that {@link deleteTenantRows} would delete. Until the transaction ends, none goes to another partition. */
+export async function hasTenantRows(db: Db, tenantId: TenantId): Promise<boolean> {
+  await db.query(/* sql */ `SELECT pg_advisory_xact_lock_shared(hashtext('postern.ensure_partitions'))`);
+  const { rows } = await db.query(
+    /* sql */ `SELECT FROM postern.count_tenant_rows($1, 1) WHERE ${OF_SHARD}`,
+    [tenantId],
+  );
+  return rows.length > 0;
+}
+
 const DELETED_AT_ONCE = 5000;
 
 /** Deletes the tenant's rows, except events that wait to be handed over. `told` gets the number now and then, and at the end. */
@@ -262,7 +275,7 @@ export async function deleteTenantRows(
     place: string;
     matches: string;
   }>(/* sql */ `SELECT place::text AS place, CASE name WHEN 'audit_log' THEN 'tenant_id = $1' ELSE matches END AS matches
-      FROM postern.tables_of_tenants() WHERE name NOT IN ('outbox', 'handovers')`);
+      FROM postern.tables_of_tenants() WHERE ${OF_SHARD}`);
   let count = 0;
   let last = 0;
   for (const { place, matches } of places) {

@@ -49,6 +49,7 @@ import {
   type CopyState,
 } from "./copy-store.ts";
 import { compareLog, lacking, requireAll } from "./compare-copy.ts";
+import { deleteAllRows } from "./delete-rows.ts";
 import { dropCopy, stopCopy } from "./end-copy.ts";
 import { hasCounts, holdTenant, isAtWork } from "./hold-store.ts";
 import { HopelessError, requireFreeWorkers, requireNothingStored, requireSlot } from "./hopeless-moves.ts";
@@ -57,7 +58,6 @@ import {
   commitSwitch,
   countRows,
   deleteMove,
-  deleteTenantRows,
   fence,
   findTablesWithRows,
   forgetFence,
@@ -112,7 +112,7 @@ export async function moveTenant(services: MoveServices, move: Move): Promise<vo
   tell(`${move.tenantId} lives in ${target.name}; its rows in ${source.name} are being deleted`);
   // First the copy: it would carry the deletions over.
   await dropCopy(services, copy, await stopCopy(services, copy));
-  await deleteTenantRows(source.db, move.tenantId, (count) => tell(`deleted ${count} rows`));
+  await deleteAllRows(source.db, move.tenantId, (count) => tell(`deleted ${count} rows`));
   await setMoving(source.db, move.tenantId, false);
   await deleteMove(directory, move.tenantId);
 }
@@ -175,7 +175,7 @@ export async function undoMove(services: MoveServices, move: Move): Promise<void
   await inTransaction(source.db, (db) => reopen(db, move.tenantId));
   // Behind that, since another server may hold a slot.
   await dropCopy(services, copy, slots);
-  await deleteTenantRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
+  await deleteAllRows(target.db, move.tenantId, (count) => tell(`deleted ${count} rows of the copy`));
   await forgetFence(target.db, move.tenantId);
   // Last, since one may stay open for hours: a slot would keep the source's log meanwhile.
   await releaseWhenOpenEnd(source, move.tenantId, tell);

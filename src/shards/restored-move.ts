@@ -10,11 +10,11 @@ import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { TenantId } from "../shared/id.ts";
 import { readKeptByBoth } from "./compare-copy.ts";
+import { deleteAllRows } from "./delete-rows.ts";
 import { readHomes, type Home } from "./directory-store.ts";
 import { hasMovingEndpoints } from "./hold-store.ts";
 import {
   countRows,
-  deleteTenantRows,
   findMove,
   readMarks,
   setMoving,
@@ -136,7 +136,7 @@ export async function endRestored(
     return true;
   }
   if (marks?.fenced !== true) return false;
-  await deleteTenantRows(db, tenantId, (count) => tell(`deleted ${count} rows`));
+  await deleteAllRows(db, tenantId, (count) => tell(`deleted ${count} rows`));
   await setMoving(db, tenantId, false);
   return true;
 }

@@ -72,6 +72,7 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   findStored: (db, id) => moves.findStored(db, id),
   findTablesWithRows: (db, id) => moves.findTablesWithRows(db, id, ["events"]),
   measureRows: async (db, id) => ((await moves.measureRows(db, id, ["events"])).rows > 0 ? id : null),
+  hasTenantRows: async (db, id) => (await moves.hasTenantRows(db, id)) || null,
   deleteTenantRows: (db, id) => moves.deleteTenantRows(db, id, () => undefined),
   countRows: (db, id) => moves.countRows(db, id, { events: LONG_AGO, deliveries: LONG_AGO }),
   readKeysOnTheWay: (db, id) => moves.readKeysOnTheWay(db, id),
