@@ -4,6 +4,7 @@ import { after, before, describe, it } from "node:test";
 import type { Db } from "../src/database/pool.ts";
 import { createTenantPool } from "../src/database/tenant-pool.ts";
 import { inTransaction } from "../src/database/transaction.ts";
+import { dropCopy, stopCopy } from "../src/shards/end-copy.ts";
 import { compareLog } from "../src/shards/compare-copy.ts";
 import {
   dropSlots,
@@ -298,6 +299,34 @@ it("ends in the target without an answer from the source, also while a table is 
   await unpublish(source.pool, silenced);
   await proxy.close();
   await eventually(() => dropSlots(source.pool, silenced, slots));
+});
+
+it("leaves no slot of a table where a command was killed once the target had let go, and none else goes", async () => {
+  const ended = { name: "postern_move_killed", tenantId: globex };
+  const { rows } = await target.pool.query<{ living: string; server: string }>(
+    `SELECT (SELECT oid::text FROM pg_subscription WHERE subname = $1) AS living, system_identifier::text AS server
+      FROM pg_control_system()`,
+    [copy.name],
+  );
+  const [{ living, server: system } = { living: "", server: "" }] = rows;
+  const [dead, ...others] = [`pg_1_sync_2_${system}`, `pg_${living}_sync_2_${system}`, "pg_1_sync_2_3"];
+  for (const name of [dead, ...others])
+    await source.pool.query("SELECT pg_create_logical_replication_slot($1, 'pgoutput')", [name]);
+  const sites = {
+    directory: target.pool,
+    source: { name: "eu1", db: source.pool },
+    target: { name: "eu2", db: target.pool },
+  };
+  await dropCopy(sites, ended, await stopCopy(sites, ended));
+  const left = await source.pool.query<{ name: string }>(
+    "SELECT slot_name AS name FROM pg_replication_slots WHERE slot_name LIKE 'pg\\_%' ORDER BY slot_name",
+  );
+  assert.deepEqual(
+    left.rows.map(({ name }) => name),
+    others.toSorted(),
+  );
+  assert.equal(await hasSlot(source.pool, copy), true);
+  for (const name of others) await source.pool.query("SELECT pg_drop_replication_slot($1)", [name]);
 });
 
 it("is known to the database that subscribed, and not to another of the same server", async () => {

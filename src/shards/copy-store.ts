@@ -248,6 +248,44 @@ export async function dropSlots(source: Db, { name }: Copy, others: string | nul
   return rowCount === 0;
 }
 
+export type TableSlot = { name: string; subscription: string };
+
+/** The source's slots for single tables that a server copies, or was copying, with the number of its subscription. */
+export async function readTableSlots(source: Db, server: string): Promise<TableSlot[]> {
+  const { rows } = await source.query<TableSlot>(
+    /* sql */ `SELECT slot_name AS name, split_part(slot_name, '_', 2) AS subscription FROM pg_replication_slots
+      WHERE database = current_database() AND slot_name ~ ('^pg_[0-9]+_sync_[0-9]+_' || $1 || '$')`,
+    [server],
+  );
+  return rows;
+}
+
+/** The target's server, and the numbers of all its subscriptions. */
+export async function readSubscriptions(target: Db): Promise<{ server: string; subscriptions: string[] }> {
+  const { rows } = await target.query<{
+    server: string;
+    subscriptions: string[];
+  }>(/* sql */ `SELECT system_identifier::text AS server, ARRAY(SELECT oid::text FROM pg_subscription) AS subscriptions
+      FROM pg_control_system()`);
+  const [row] = rows;
+  if (row === undefined) throw new Error("a question without a table has one row");
+  return row;
+}
+
+/** True once none of them is left; one that is in use stays. */
+export async function dropTableSlots(source: Db, names: readonly string[]): Promise<boolean> {
+  await source.query(
+    /* sql */ `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots
+      WHERE slot_name = ANY ($1::text[]) AND NOT active`,
+    [names],
+  );
+  const { rowCount } = await source.query(
+    /* sql */ `SELECT FROM pg_replication_slots WHERE slot_name = ANY ($1::text[])`,
+    [names],
+  );
+  return rowCount === 0;
+}
+
 /** What moves have in this database, by kind and name. */
 export async function readLeftCopies(db: Db): Promise<string[]> {
   const { rows } = await db.query<{

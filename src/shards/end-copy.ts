@@ -3,7 +3,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { askAlone, type Sites } from "./asking-source.ts";
-import { ASKING_MS, dropSlots, unpublish, unsubscribe, type Copy } from "./copy-store.ts";
+import {
+  ASKING_MS,
+  dropSlots,
+  dropTableSlots,
+  readSubscriptions,
+  readTableSlots,
+  unpublish,
+  unsubscribe,
+  type Copy,
+} from "./copy-store.ts";
 
 const LOOK_MS = 50;
 
@@ -19,7 +28,7 @@ export async function dropCopy({ source, target }: Sites, copy: Copy, slots: str
   await unpublish(source.db, copy);
   // The target's server has been told to let go of them.
   const endsAt = performance.now() + ASKING_MS;
-  while (!(await dropSlots(source.db, copy, slots))) {
+  while (!(await dropSlots(source.db, copy, slots)) || !(await dropDead({ source, target }))) {
     if (performance.now() > endsAt) {
       throw new ConfigError(
         `Another server than that of ${target.name} fetches the copy from ${source.name} (pg_replication_slots: ${copy.name}), as one that ${target.name} was restored from.\nStop that server, or wait a minute where it is gone, and run the command again.`,
@@ -27,4 +36,20 @@ export async function dropCopy({ source, target }: Sites, copy: Copy, slots: str
     }
     await delay(LOOK_MS);
   }
+}
+
+/**
+ * Slots for single tables of subscriptions that the target's server does not have any more: a command that was
+ * killed behind `stopCopy` knew their names, and the one that goes on does not.
+ */
+async function dropDead({ source, target }: Omit<Sites, "directory">): Promise<boolean> {
+  const { server } = await readSubscriptions(target.db);
+  const slots = await readTableSlots(source.db, server);
+  // Behind that look: a slot comes after its subscription, as that of another move's.
+  const living = new Set((await readSubscriptions(target.db)).subscriptions);
+  const dead = slots.filter(({ subscription }) => !living.has(subscription));
+  return dropTableSlots(
+    source.db,
+    dead.map(({ name }) => name),
+  );
 }

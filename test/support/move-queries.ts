@@ -19,6 +19,7 @@ const moveOf = (tenantId: TenantId) => ({
 /** Of the server, and of no tenant. */
 const OF_SERVER = new Set([
   "dropSlots",
+  "dropTableSlots",
   "hasSlot",
   "isFetched",
   "isSubscribed",
@@ -31,6 +32,8 @@ const OF_SERVER = new Set([
   "readLastMinute",
   "readOpenTransactions",
   "readServerFacts",
+  "readSubscriptions",
+  "readTableSlots",
   "readWorkers",
   "stopApplying",
   "tryLockMove",
@@ -92,6 +95,9 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   unsubscribe: (db, id) => copying.unsubscribe(db, copyOf(id)),
   unpublish: (db, id) => copying.unpublish(db, copyOf(id)),
   dropSlots: (db, id) => copying.dropSlots(db, copyOf(id), null),
+  readSubscriptions: (db) => copying.readSubscriptions(db),
+  readTableSlots: (db) => copying.readTableSlots(db, "1"),
+  dropTableSlots: (db) => copying.dropTableSlots(db, []),
   isFetched: (db, id) => copying.isFetched(db, copyOf(id)),
   readLeftCopies: (db) => copying.readLeftCopies(db),
   readDays: (db) => copying.readDays(db),
