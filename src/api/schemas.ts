@@ -51,7 +51,11 @@ export function endpointView(endpoint: Endpoint): z.infer<typeof endpointObject>
 
 export const healthObject = z
   .object({
-    failing_since: instant.nullable().describe("Since when every automatic attempt has failed."),
+    failing_since: instant
+      .nullable()
+      .describe(
+        "Since when every attempt has failed. Tests and failed retries of a delivery do not count; a delivered retry ends it.",
+      ),
     previous_secret_until: instant
       .nullable()
       .describe("Until when requests are signed with the secret of before a rotation too."),

@@ -777,7 +777,7 @@ export interface paths {
         put?: never;
         /**
          * Send an event to an endpoint once more, whatever became of it there
-         * @description The delivery is pending, with the trigger `retry`: it goes through the endpoint's queue, and one attempt is made. The endpoint need not be subscribed to the event's type.
+         * @description The delivery is pending, with the trigger `retry`: it goes through the endpoint's queue, and one attempt is made. The event's automatic attempts to come stay, also if this one is delivered. The endpoint need not be subscribed to the event's type.
          */
         post: operations["sendEvent"];
         delete?: never;
@@ -1192,7 +1192,7 @@ export interface components {
             updated_at: string;
         };
         EndpointHealth: {
-            /** @description Since when every automatic attempt has failed. */
+            /** @description Since when every attempt has failed. Tests and failed retries of a delivery do not count; a delivered retry ends it. */
             failing_since: string | null;
             /** @description Until when requests are signed with the secret of before a rotation too. */
             previous_secret_until: string | null;

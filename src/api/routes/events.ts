@@ -85,7 +85,8 @@ export function eventRoutes(
         summary: "Send an event to an endpoint once more, whatever became of it there",
         description:
           "The delivery is pending, with the trigger `retry`: it goes through the endpoint's queue, and one attempt " +
-          "is made. The endpoint need not be subscribed to the event's type.",
+          "is made. The event's automatic attempts to come stay, also if this one is delivered. The endpoint need not be " +
+          "subscribed to the event's type.",
         params: ["event_id"],
         body: sendInput,
         answers: { 202: sentAnswer },
