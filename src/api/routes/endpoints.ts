@@ -234,7 +234,7 @@ export function endpointRoutes(
         tag: "Endpoints",
         summary: "Replace the signing secret (owners only)",
         description:
-          "For `grace_seconds` requests are signed with the old secret too, so that receivers can change at leisure; one that can't be decrypted any more ends at once. Without a body the old secret ends at once and a new one is made. The answer alone shows it.",
+          "For `grace_seconds` requests are signed with the old secret too, so that receivers can change at leisure; one that can't be decrypted any more ends at once. So does the secret of before the last rotation, if its grace still runs: at most two sign. Without a body the old secret ends at once and a new one is made. The answer alone shows it.",
         params: ["id"],
         body: rotateInputSchema,
         answers: { 200: z.object({ secret: secretObject }) },
