@@ -71,7 +71,7 @@ An attempt succeeds if the receiver answers 2xx within 15 seconds. Otherwise Pos
 
 ## Pages
 
-Lists are newest first and take \`limit\`. A \`Link\` header with \`rel="next"\` leads to the next page and is absent on the last one; the library has \`next\` in its answer instead. A search stops after 5,000 deliveries. Its page may be short or empty and still have a \`Link\`: follow it to go on.
+Lists are newest first and take \`limit\`. Endpoints and event types come all at once, and tenants in the order of their ids. A \`Link\` header with \`rel="next"\` leads to the next page and is absent on the last one; the library has \`next\` in its answer instead. A search stops after 5,000 deliveries. Its page may be short or empty and still have a \`Link\`: follow it to go on.
 
 ## Limits
 
