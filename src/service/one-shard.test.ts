@@ -5,6 +5,7 @@ import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase } from "../../test/support/postgres.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
 import { makeSecrets, readConfig } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { Directory } from "../shards/directory.ts";
@@ -58,9 +59,10 @@ it("the directory's look is over before a caller's patience", async (test) => {
   assert.deepEqual((await db.query("SHOW statement_timeout")).rows, [{ statement_timeout: "5s" }]);
 });
 
+const ALL = { endpointId: null, status: null };
 const eraseElsewhere = () => Promise.reject(new Error("nothing is erased"));
 
-it("what a shard's own parts log names the shard", async (test) => {
+it("what a shard's own parts log, and its part of the API, names the shard", async (test) => {
   const { log, lines } = makeKeptLog();
   const url = `postgres://127.0.0.1:${await freePort()}/postern`;
   const options = {
@@ -81,7 +83,7 @@ it("what a shard's own parts log names the shard", async (test) => {
     log,
   });
   const own = { shard, isFirst: true, directory, pulse, eraseElsewhere };
-  const { parts } = await makeShardParts(options, process, own);
+  const { parts, api } = await makeShardParts(options, process, own);
   test.after(async () => {
     await parts.heartbeat.stop();
     await parts.close();
@@ -90,5 +92,14 @@ it("what a shard's own parts log names the shard", async (test) => {
   });
   parts.heartbeat.start();
   await until(() => lines.length > 0);
-  assert.deepEqual(lines, [{ level: 40, shard: "eu9" }]);
+  assert.deepEqual(lines.splice(0), [{ level: 40, shard: "eu9" }]);
+  test.mock.timers.enable({ apis: ["setTimeout"] });
+  const watching = assert.rejects(api.logTail.watch(tenant("acme"), ALL, Object({})), {
+    code: "unavailable",
+  });
+  await until(() => lines.length > 0);
+  test.mock.timers.tick(5000);
+  await watching;
+  await api.logTail.close();
+  assert.deepEqual(new Set(lines.map((line) => line["shard"])), new Set(["eu9"]));
 });

@@ -116,6 +116,25 @@ describe("with several shards", () => {
     });
   }
 
+  it("a client's wait that a move outlasts goes on for what is left of it", async (test) => {
+    let nowMs = 0;
+    test.mock.method(performance, "now", () => nowMs);
+    const moved = Object.assign(new Error("the tenant is not here"), { code: "PS001" });
+    answers = Object({
+      has: () => reached.length === 1,
+      get() {
+        nowMs += 5000;
+        throw moved;
+      },
+    });
+    const waiting = { ...wanted, waitMs: 20_000 };
+    assert.equal(await services.fetches.lease(acme, one, waiting), "eu2.fetches.lease");
+    assert.deepEqual(
+      reached.map(([, , , given]) => given),
+      [waiting, { ...waiting, waitMs: 15_000 }],
+    );
+  });
+
   it("a watch ends that begins once its shard was found away, whose caller was refused", async () => {
     const begins = Promise.withResolvers<unknown>();
     answers.set("eu2.logTail.watch", begins.promise);

@@ -132,3 +132,18 @@ it("standbys are measured where the database has several hosts", async () => {
     );
   }
 });
+
+it("a process watches which of several hosts is the primary, also where it is an API alone", async () => {
+  const url = new URL(options.databaseUrl);
+  const databaseUrl = url.href.replace(url.host, `${url.host},${url.hostname}:2`);
+  const told: unknown[] = [];
+  const log = Object.assign(makeLog("silent"), { info: (...words: unknown[]) => told.push(words.at(-1)) });
+  const place = { databaseUrl, metrics: makeMetrics(), residence: null, eraseElsewhere: null };
+  const roles = new Set(["api"] as const);
+  const parts = await makeDatabaseParts({ ...options, roles, log }, process, place);
+  for (const part of parts.background) part.start();
+  const primary = `The database's primary is ${url.host}, on timeline 1`;
+  await eventually(async () => told.includes(primary));
+  await Promise.all(parts.background.map((part) => part.stop()));
+  await parts.close();
+});

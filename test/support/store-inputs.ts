@@ -77,7 +77,7 @@ export const completed = (rows: Leased) => ({
   toKeep: { requestBody: true, responseBody: Buffer.from("answer"), days: null },
 });
 
-export const event = ({ tenantId }: Rows, idempotencyKey: string | null): NewEvent => ({
+export const event = ({ tenantId }: Pick<Rows, "tenantId">, idempotencyKey: string | null): NewEvent => ({
   id: newEventId(),
   tenantId,
   type: EVENT_TYPE,
