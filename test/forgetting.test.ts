@@ -138,6 +138,10 @@ async function days(table: string): Promise<number[]> {
   return rows.map(({ age }) => Number(age)).filter((age) => age > 0);
 }
 
+/** SQL: an id of so many days ago. */
+const idOf = (age: number) =>
+  `postern.lowest_id_at(((now() AT TIME ZONE 'UTC')::date - ${age}) AT TIME ZONE 'UTC')`;
+
 describe("a day of the log", () => {
   beforeEach(() => sql("SELECT postern.ensure_partitions(current_date - 12, current_date)"));
 
@@ -157,5 +161,20 @@ describe("a day of the log", () => {
         ["deliveries", 3],
       ],
     );
+  });
+
+  it("is kept while something that is still to be sent needs an event of it", async () => {
+    await sql(
+      `INSERT INTO postern.outbox (id, tenant_id, type, body) VALUES (${idOf(11)}, 'acme', 'a.b', '{}')`,
+    );
+    await sql(
+      `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at, held)
+        VALUES ('acme', gen_random_uuid(), gen_random_uuid(), ${idOf(10)}, 'a.b', 1, now(), now(), true)`,
+    );
+    while ((await dropOldPartition(database.pool, 3)).length > 0);
+    assert.deepEqual(await days("events"), [11, 10, 8, 7, 6, 5, 4, 3, 2, 1]);
+    await sql("DELETE FROM postern.outbox; DELETE FROM postern.dispatches");
+    while ((await dropOldPartition(database.pool, 3)).length > 0);
+    assert.deepEqual(await days("events"), [8, 7, 6, 5, 4, 3, 2, 1]);
   });
 });

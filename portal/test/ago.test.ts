@@ -30,4 +30,20 @@ describePortal("the portal's clock", { env: { RETRY_SCHEDULE: "0s" } }, (portal)
     const last = page.getByRole("listitem").filter({ hasText: "/works" }).locator("time");
     assert.equal(await last.textContent(), "5 min ago");
   });
+
+  it("has its year in the zone that is shown", async () => {
+    await prepare(portal(), "years", 1);
+    const grant = { tenant_id: "years" };
+    const { page } = await portal().open("/events", { grant, zone: "America/New_York" });
+    await page.getByRole("heading", { name: "Event types" }).waitFor();
+    // There it is still the year before.
+    const year = new Date().getUTCFullYear();
+    await page.clock.setFixedTime(Date.UTC(year, 0, 1, 3));
+    await page.getByRole("button", { name: "Display" }).click();
+    await page.getByRole("menuitemradio", { name: "UTC" }).click();
+    await page.keyboard.press("Escape");
+    await page.getByRole("link", { name: "Audit log" }).click();
+    const time = page.getByRole("listitem").filter({ hasText: "Endpoint created" }).locator("time").first();
+    assert.doesNotMatch((await time.textContent()) ?? "", new RegExp(String(year)));
+  });
 });

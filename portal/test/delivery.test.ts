@@ -36,6 +36,22 @@ describePortal(
       await page.waitForURL((now) => now.href !== url && now.searchParams.has("d"));
     });
 
+    it("is offered to another endpoint than its own", async () => {
+      const [works, fails] = await prepare(portal(), "others", 1);
+      for (const [status, id] of [
+        ["failed", works.id],
+        ["delivered", fails.id],
+      ] as const) {
+        const { page } = await portal().open(`/log?status=${status}`, { grant: { tenant_id: "others" } });
+        await page.locator("[data-row]").first().click();
+        await page.getByRole("button", { name: "To another endpoint …" }).click();
+        const offer = page.getByRole("dialog", { name: "Send this event to another endpoint" });
+        const choice = offer.getByLabel("Endpoint");
+        await choice.locator(`option[value="${id}"]`).waitFor({ state: "attached" });
+        assert.equal(await choice.inputValue(), id);
+      }
+    });
+
     it("leaves the log where it was", async () => {
       const { id } = await addEndpoint(portal(), "deep", "/works");
       const { pool } = portal().service.database;

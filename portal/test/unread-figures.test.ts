@@ -92,8 +92,11 @@ describePortal(
         ["300", "Wait 5 minutes and try again."],
         ["61", "Wait 2 minutes and try again."],
         ["5", "Wait 5 seconds and try again."],
+        // As a proxy answers, which names no time.
+        [null, "Wait a moment and try again."],
       ] as const) {
-        await page.route(path, (route) => route.fulfill({ ...REFUSED, headers: { "Retry-After": seconds } }));
+        const headers = { ...(seconds !== null && { "Retry-After": seconds }) };
+        await page.route(path, (route) => route.fulfill({ ...REFUSED, headers }));
         await page.goto(`${portal().service.url}/portal/endpoints/${id}`);
         await replays.getByText(wait).waitFor();
       }

@@ -70,14 +70,15 @@ async function add(endpointId: EndpointId, given: Partial<NewDelivery> = {}): Pr
   return row.id;
 }
 
-/** In one transaction, so that they come in one flush. */
-async function addMany(count: number, endpointId = one): Promise<void> {
+/** In one statement, so that they come in one flush. So many of them are delivered, and the others behind them failed. */
+async function addMany(count: number, endpointId = one, delivered = 0): Promise<void> {
   await database.pool.query(
     `INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, event_type, trigger, status, attempt,
         request_headers, latency_ms)
-      SELECT $1, $2, postern.uuid_v7(), gen_random_uuid(), 'a.b', 'event', 'failed', 1, '{}', 1
-      FROM generate_series(1, $3)`,
-    [tenantId, endpointId, count],
+      SELECT $1, $2, postern.uuid_v7(), gen_random_uuid(), 'a.b', 'event',
+        CASE WHEN number > $4 THEN 'failed' ELSE 'delivered' END, 1, '{}', 1
+      FROM generate_series(1, $3) AS number`,
+    [tenantId, endpointId, count, delivered],
   );
 }
 
@@ -182,6 +183,13 @@ describe("a watcher of the log", () => {
     const id = await add(one);
     await eventually(async () => told.sent.length === 1);
     assert.deepEqual([told.sent, told.skipped], [[id], []]);
+  });
+
+  it("is told of failures, where an announcement has no room for all that came with them", async () => {
+    const { told } = await watch({ ...ALL, status: "failed" });
+    await addMany(100, one, 99);
+    await eventually(async () => told.sent.length + told.skipped.length > 0);
+    assert.deepEqual([told.sent.length, told.skipped], [1, [20]]);
   });
 
   it("is told how many it missed in a burst, and those that came while it had no room", async () => {

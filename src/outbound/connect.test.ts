@@ -136,6 +136,25 @@ function ownClock(test: TestContext) {
   };
 }
 
+it("TLS has what is left of a connection's time behind TCP", { timeout: 10_000 }, async (test) => {
+  const greeted = Promise.withResolvers<void>();
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => {}).once("data", () => greeted.resolve());
+    test.after(() => socket.destroy());
+  });
+  const port = await listenAt(test, "127.0.0.1", server);
+  const clock = ownClock(test);
+  const pin = async () => {
+    void clock.pass(4000);
+    return { kind: "pinned" as const, addresses: ["127.0.0.1"] };
+  };
+  const dialling = makeDial({ guard: { pin }, connectTimeoutMs: 6000 })({ host: "silent.example", port });
+  const refused = rejects(dialling, { reason: "timeout" });
+  await greeted.promise;
+  await clock.pass(2000);
+  await refused;
+});
+
 describe("a host of several addresses", () => {
   const skip = process.platform === "linux" ? false : "needs more addresses of loopback than one";
   it("is tried at four of them", { skip }, async (test) => {
