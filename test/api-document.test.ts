@@ -140,6 +140,16 @@ describe("each operation of the document", () => {
     assert.ok(paged.length >= 8, `${paged.length} lists`);
   });
 
+  it("says by Retry-After when to come again, in each refusal of the API that passes", () => {
+    const passing = operations.flatMap(([where, { responses }]) =>
+      where.includes(" /api/")
+        ? Object.entries(responses).filter(([status]) => ["429", "503"].includes(status))
+        : [],
+    );
+    assert.ok(passing.length >= 60, `${passing.length} refusals`);
+    assert.ok(passing.every(([, { headers }]) => headers?.["Retry-After"] !== undefined));
+  });
+
   it("shows only examples that fit their schemas", () => {
     const wrong = operations.flatMap(([where, operation]) =>
       places(operation).flatMap(([place, shown]) =>

@@ -24,6 +24,8 @@ describe("the answer to an error", () => {
     for (const error of [new StoreUnavailableError("10.0.0.7"), refused]) {
       assert.deepEqual(await answerTo(error), away);
     }
+    assert.deepEqual(await answerTo(new Refusal("unavailable")), away, "where nobody knows for how long");
+    assert.equal((await answerTo(new Refusal("unavailable", { retryAfterS: 5 }))).retryAfter, "5");
     const broken = { error: "Internal server error" };
     const unexpected = await answerTo(new TypeError("10.0.0.7"));
     assert.deepEqual([unexpected.status, unexpected.body], [500, broken]);

@@ -48,7 +48,7 @@ export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
 /** A body of 1 MiB can break a rule a hundred thousand times; the answer names the first. */
 const MAX_ISSUES = 100;
 
-/** How long a caller should wait for a database or an object store that is out of reach. */
+/** How long a caller should wait for a database or an object store that is out of reach, and where nobody knows. */
 const OUTAGE_RETRY_AFTER_S = 2;
 
 export function answerError(
@@ -66,7 +66,8 @@ export function answerError(
     request.log.error({ err: error, requestId: request.id }, "a signing secret cannot be decrypted");
   }
   const answer = ANSWERS[refusal.code];
-  if (refusal.retryAfterS !== undefined) void reply.header("Retry-After", String(refusal.retryAfterS));
+  const retryAfterS = refusal.retryAfterS ?? (refusal.code === "unavailable" ? OUTAGE_RETRY_AFTER_S : null);
+  if (retryAfterS !== null) void reply.header("Retry-After", String(retryAfterS));
   if (refusal.reason !== undefined) tellWhy(refusal.reason, answer.status, { request, reply });
   const body =
     refusal.issues === undefined
@@ -104,7 +105,7 @@ export function isOutage(error: Error): boolean {
 function toRefusal(error: FastifyError | Error): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof SecretBoxError) return new Refusal("secret_unusable");
-  if (isOutage(error)) return new Refusal("unavailable", { retryAfterS: OUTAGE_RETRY_AFTER_S });
+  if (isOutage(error)) return new Refusal("unavailable");
   const code = "code" in error ? error.code : undefined;
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Refusal("payload_too_large");
   return null;

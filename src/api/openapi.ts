@@ -57,8 +57,12 @@ const REASON_HEADERS = {
   "WWW-Authenticate": { type: "string", description: "Why, as in RFC 6750: `error_description`." },
 } as const;
 
-const LIMIT_HEADERS = {
+const WAIT_HEADERS = {
   "Retry-After": { type: "integer", description: "Seconds to wait." },
+} as const;
+
+const LIMIT_HEADERS = {
+  ...WAIT_HEADERS,
   "RateLimit-Policy": {
     type: "string",
     description:
@@ -172,6 +176,7 @@ function describedAnswer(schema: JsonSchema, description: string): JsonSchema {
 
 function headersOf(status: number): { headers?: object } {
   if (status === ANSWERS.too_many_requests.status) return { headers: LIMIT_HEADERS };
+  if (status === ANSWERS.unavailable.status) return { headers: WAIT_HEADERS };
   const tellsWhy = status === ANSWERS.unauthorized.status || status === ANSWERS.forbidden.status;
   return tellsWhy ? { headers: REASON_HEADERS } : {};
 }
