@@ -35,8 +35,8 @@ export function sayDatabase(place: DatabasePlace): void {
 }
 
 /** The same check of one database whose URL is known, as that of a shard. */
-export async function requireFit(url: string): Promise<void> {
-  requireCertificateFiles(url);
+export async function requireFit(url: string, whose?: string): Promise<void> {
+  requireCertificateFiles(url, whose);
   // A connection is given up on before the first look at a host that is silent has ended.
   await hostsOf(url)?.look();
   await refuseSharedConnections(url, CONNECTION_TIMEOUT_MS);

@@ -18,7 +18,8 @@ const POOL_SIZE = 4;
 const LOOK_EVERY_MS = 2000;
 const ANSWER_LIMIT_MS = 10_000;
 
-export type Place = { name: string; url: string };
+/** `setting`: which has the URL, where it is not SHARDS. */
+export type Place = { name: string; url: string; setting?: string };
 
 export function shardOf(shards: readonly Place[], name: string): Place {
   const found = shards.find((shard) => shard.name === name);
@@ -27,8 +28,11 @@ export function shardOf(shards: readonly Place[], name: string): Place {
   throw new ConfigError(`There is no shard ${name}.\nSHARDS names ${known}.`);
 }
 
-export async function withPool<T>({ name, url }: Place, work: (db: Pool) => Promise<T>): Promise<T> {
-  await requireFit(url).catch((error: unknown) => {
+export async function withPool<T>(
+  { name, url, setting = "SHARDS" }: Place,
+  work: (db: Pool) => Promise<T>,
+): Promise<T> {
+  await requireFit(url, `the URL of the shard ${name} in ${setting}`).catch((error: unknown) => {
     if (!isAway(error)) throw error;
     const cause = describeCause(error);
     if (cause !== null) throw new ConfigError(`The shard ${name} can't be used. ${cause}`);

@@ -1,5 +1,6 @@
 /** The shards of a process: opened, migrated, and found to be those of one installation. */
 import type { Config } from "../config.ts";
+import { requireCertificateFiles } from "../database/certificate-files.ts";
 import { isAway } from "../database/passing-errors.ts";
 import { joinShards } from "../shards/join.ts";
 import type { Shard } from "../shards/shard-list.ts";
@@ -37,7 +38,8 @@ export async function prepareShards(
 ): Promise<PreparedShards> {
   const [first, ...others] = config.shards;
   if (first === undefined) throw new Error("there is no shard");
-  for (const { url } of config.shards) {
+  for (const { name, url } of config.shards) {
+    requireCertificateFiles(url, `the URL of the shard ${name} in SHARDS`);
     await openDatabase({ databaseUrl: url, dataDir: config.dataDir }, log);
   }
   await prepare(config, first, { log, waitMs });

@@ -18,7 +18,7 @@ export type TenantHome = Home & {
 export async function readHome(shards: readonly Shard[], tenantId: TenantId): Promise<TenantHome | null> {
   const [first] = shards;
   if (first === undefined) return null;
-  await requireFit(first.url);
+  await requireFit(first.url, `the URL of the shard ${first.name} in SHARDS`);
   const { home, move } = await withDatabase(first.url, async (db) => ({
     home: (await readHomes(db, [tenantId])).get(tenantId),
     move: await findMove(db, tenantId),

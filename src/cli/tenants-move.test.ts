@@ -374,11 +374,23 @@ describe("the databases of a move", () => {
     }
   });
 
-  it("have the files that they name", async () => {
-    const MOVE_TO_URL = "postgres://127.0.0.1/postern?sslmode=verify-full&sslrootcert=/nowhere/ca.pem";
+  it("have the files that they name, or it is said which setting does", async () => {
+    const url = "postgres://127.0.0.1/postern?sslmode=verify-full&sslrootcert=/nowhere/ca.pem";
+    for (const [name, shard] of [
+      ["MOVE_FROM_URL", "eu1"],
+      ["MOVE_TO_URL", "eu2"],
+    ] as const) {
+      assert.match(
+        await refusal(["--to", "eu2"], { [name]: url }),
+        new RegExp(
+          `^postern:\n *sslrootcert of the URL of the shard ${shard} in ${name} can't be read: ENOENT.*\n *Check the path`,
+        ),
+      );
+    }
+    const SHARDS = `${settings()["SHARDS"]}|eu4=${url}`;
     assert.match(
-      await refusal(["--to", "eu2"], { MOVE_TO_URL }),
-      /^postern:\n *sslrootcert of the database's URL can't be read: ENOENT/,
+      await refusal(["--to", "eu4"], { SHARDS }),
+      /^postern:\n *sslrootcert of the URL of the shard eu4 in SHARDS can't be read: ENOENT/,
     );
   });
 });

@@ -100,17 +100,15 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
   const source = shardOf(shards, move?.source ?? home.shard);
   const target = shardOf(shards, to);
   if (source === target) throw new ConfigError(`${tenantId} lives in ${to} already.\nName another shard.`);
-  const { MOVE_FROM_URL: sourceUrl = source.url, MOVE_TO_URL: targetUrl = target.url } = environment();
-  requireTls("MOVE_FROM_URL", sourceUrl);
-  requireTls("MOVE_TO_URL", targetUrl);
+  const [sourcePlace, targetPlace] = [placeOf(source, "MOVE_FROM_URL"), placeOf(target, "MOVE_TO_URL")];
   const progress = makeProgress(false);
-  await withPool({ name: source.name, url: sourceUrl }, (from) =>
-    withPool({ name: target.name, url: targetUrl }, async (into) => {
+  await withPool(sourcePlace, (from) =>
+    withPool(targetPlace, async (into) => {
       const services: MoveServices = {
         directory,
         source: { name: source.name, db: from },
         target: { name: target.name, db: into },
-        sourceUrl: forLibpq(sourceUrl),
+        sourceUrl: forLibpq(sourcePlace.url),
         foldCounts,
         tell: (text) => progress.show(text),
       };
@@ -119,10 +117,13 @@ async function run(shards: readonly Place[], directory: Pool, asked: Asked): Pro
   ).finally(() => progress.end());
 }
 
-/** These are no settings of the service, which are checked at its start. */
-function requireTls(name: string, url: string): void {
+/** Under the URL of the setting, where it is set: it is none of the service, which are checked at its start. */
+function placeOf(shard: Place, setting: "MOVE_FROM_URL" | "MOVE_TO_URL"): Place {
+  const url = environment()[setting];
+  if (url === undefined) return shard;
   const fault = tlsParameterFault(url);
-  if (fault !== null) throw new ConfigError(`${name} ${fault}`);
+  if (fault !== null) throw new ConfigError(`${setting} ${fault}`);
+  return { name: shard.name, url, setting };
 }
 
 async function act(

@@ -11,7 +11,7 @@ const BEGIN = /^\uFEFF?-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----\s*$/m;
 const JOINED = /-----END .*-----BEGIN /;
 
 /** Throws ConfigError naming the first file that can't be read, or that names authorities and has no certificate. */
-export function requireCertificateFiles(databaseUrl: string): void {
+export function requireCertificateFiles(databaseUrl: string, whose = "the database's URL"): void {
   const [first] = requireHosts(databaseUrl);
   const url = URL.parse(first?.url ?? "");
   if (url === null) return;
@@ -19,10 +19,10 @@ export function requireCertificateFiles(databaseUrl: string): void {
   for (const parameter of PARAMETERS) {
     const file = searchParams.get(parameter);
     if (file === null || file === "") continue;
-    const text = read(parameter, file);
+    const text = read(`${parameter} of ${whose}`, file);
     if (parameter === "sslrootcert" && (!BEGIN.test(text) || JOINED.test(text))) {
       throw new ConfigError(
-        `${parameter} of the database's URL has no certificate, or one that does not begin a line: ${file}.\nMake it a file of certificates in PEM, each of whose BEGIN and END is a line.`,
+        `${parameter} of ${whose} has no certificate, or one that does not begin a line: ${file}.\nMake it a file of certificates in PEM, each of whose BEGIN and END is a line.`,
       );
     }
   }
@@ -34,7 +34,7 @@ function read(parameter: string, file: string): string {
     return readFileSync(file, "utf8");
   } catch (error) {
     throw new ConfigError(
-      `${parameter} of the database's URL can't be read: ${messageOf(error)}.\nCheck the path, that it is a file, and that this user may read it.`,
+      `${parameter} can't be read: ${messageOf(error)}.\nCheck the path, that it is a file, and that this user may read it.`,
     );
   }
 }
