@@ -162,6 +162,19 @@ describe("an event, with a collector", () => {
     assert.doesNotMatch(request.body, /127\.0\.0\.1|traced/, "neither URLs nor data");
   });
 
+  it("has a trace from its acceptance on where it was published from SQL", async () => {
+    const program = await startProgram(["up"], env);
+    await createEndpoint(program, { url: `${new URL(receiver.url).origin}/from-sql` });
+    const { rows } = await database.pool.query("SELECT postern.publish('acme', 'invoice.paid', '{}') AS id");
+    const { id } = z.object({ id: z.string() }).parse(rows[0]);
+    await received("/from-sql", id);
+    await program.end("SIGTERM");
+    const spans = collector.spans().filter(({ traceId }) => traceId === id.replaceAll("-", ""));
+    const [accepted, ...again] = spans.filter(({ name }) => name === "event accepted");
+    assert.ok(accepted !== undefined && again.length === 0);
+    assert.ok(spans.some(({ parentSpanId }) => parentSpanId === accepted.spanId));
+  });
+
   it("is sent on as not sampled where it is not of the part that is traced", async () => {
     const program = await startProgram(["up"], { ...env, OTEL_TRACES_SAMPLER_ARG: "0" });
     const event = await publish(program, "unsampled");
