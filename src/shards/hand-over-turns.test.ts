@@ -311,6 +311,34 @@ describe("a shard that is slow", () => {
     assert.deepEqual(hand.steps.at(-1), ["remove", [slow.id]]);
   });
 
+  it("is given more beside an event that waits for its key, which is waited for at a stop", async () => {
+    const held = waiting(acme, { idempotencyKey: "k" });
+    const [free, next] = [waiting(tenant("globex-eu2")), waiting(tenant("b-eu2"))];
+    const takes = [[held], [free, next], []];
+    hand.claim = () => takes.shift() ?? [];
+    const ends = Promise.withResolvers<Taken>();
+    const following = Promise.withResolvers<void>();
+    hand.accept = async ({ id }) => {
+      if (id === held.id) return ends.promise;
+      if (id === next.id) following.resolve();
+      return "accepted";
+    };
+    hand.destinations = [["eu2"]];
+    hand.handOver.start();
+    await following.promise;
+    await eventually(async () => takes.length === 0);
+    const stopped = hand.handOver.stop();
+    ends.resolve("accepted");
+    await stopped;
+    const removed = hand.steps.flatMap((step) =>
+      Array.isArray(step) && step[0] === "remove" ? [step[1]] : [],
+    );
+    assert.deepEqual(
+      removed.filter((ids) => ids.length > 0),
+      [[free.id, next.id], [held.id]],
+    );
+  });
+
   it("is given more when it is done", async () => {
     hand.events.set("eu2", [waiting(acme)]);
     const twice = Promise.withResolvers<void>();

@@ -14,6 +14,7 @@ import type { TakenEvents } from "../events/taken-events.ts";
 import type { HandedOver, NewEvent } from "../queue/queue.ts";
 import type { EventId } from "../shared/id.ts";
 import { makeRepeated, type Background } from "../shared/every.ts";
+import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { warnSeldom } from "../telemetry/warn-seldom.ts";
@@ -23,6 +24,10 @@ import type { Pulse } from "./pulse.ts";
 const LOOK_EVERY_MS = 200;
 const LEASE_MS = 15_000;
 const PAUSE_MS = 2000;
+/** How long a take waits for those of its events whose key an open transaction holds: their tries may last some seconds. */
+const HELD_MS = 500;
+/** Takes that have such events, of all shards together. */
+const MOST_HELD = 20;
 const AT_ONCE = { events: 200, bodyBytes: 8 * 1024 * 1024, leaseMs: LEASE_MS };
 
 /** The rows of the shard in which events lie. A shard null is one that is not known yet. */
@@ -56,6 +61,29 @@ type Target = {
   pulse: Pick<Pulse, "isAway" | "guard">;
 };
 
+/** What waits for a key that an open transaction holds. */
+class HeldWorks {
+  readonly #works = new Set<Promise<unknown>>();
+  readonly #failed: (error: unknown) => void;
+
+  constructor(failed: (error: unknown) => void) {
+    this.#failed = failed;
+  }
+
+  hasRoom(): boolean {
+    return this.#works.size < MOST_HELD;
+  }
+
+  add(work: Promise<unknown>): void {
+    const ended = work.catch(this.#failed).finally(() => this.#works.delete(ended));
+    this.#works.add(ended);
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#works);
+  }
+}
+
 export function makeHandOver(services: HandOverServices): Background {
   const { from, rows, log } = services;
   /** One that waits for a shard that is away must not keep the others waiting. */
@@ -64,7 +92,7 @@ export function makeHandOver(services: HandOverServices): Background {
 
   async function look(signal: AbortSignal): Promise<void> {
     for (const shard of await rows.destinations(from.db)) {
-      const take = under.has(shard) ? null : takeFor(services, shard);
+      const take = under.has(shard) ? null : takeFor(services, shard, held);
       if (take === null) continue;
       const work = untilNone(take, signal).catch(failed);
       under.set(
@@ -78,12 +106,14 @@ export function makeHandOver(services: HandOverServices): Background {
     tell(error, { from: from.name });
   }
 
+  const held = new HeldWorks(failed);
   const repeated = makeRepeated(LOOK_EVERY_MS, look, failed);
   return {
     start: () => repeated.start(),
     async stop() {
       await repeated.stop();
       await Promise.all(under.values());
+      await held.ended();
     },
   };
 }
@@ -92,10 +122,10 @@ export function makeHandOver(services: HandOverServices): Background {
 type Take = () => Promise<number>;
 
 /** Null: they wait as they are, for a shard that is away, or that this process does not have yet and is another worker's. */
-function takeFor(services: HandOverServices, shard: string | null): Take | null {
+function takeFor(services: HandOverServices, shard: string | null, held: HeldWorks): Take | null {
   if (shard === null) return () => direct(services);
   const to = services.shards.get(shard);
-  return to === undefined || to.pulse.isAway() ? null : () => handOverTo(services, shard, to);
+  return to === undefined || to.pulse.isAway() ? null : () => handOverTo(services, { shard, to }, held);
 }
 
 async function untilNone(take: Take, signal: AbortSignal): Promise<void> {
@@ -123,10 +153,38 @@ async function direct({ from, rows, directory }: HandOverServices): Promise<numb
   return placed.filter(({ shard }) => shard !== null).length;
 }
 
-async function handOverTo(services: HandOverServices, shard: string, to: Target): Promise<number> {
-  const { from, rows } = services;
-  const events = await rows.claim(from.db, shard, AT_ONCE);
-  const results = await Promise.allSettled(events.map((event) => handOver(services, { shard, to }, event)));
+type Work = { event: HandedOver; result: Promise<Outcome> };
+
+/** Those that still wait for a key are settled behind it, while the shard is given more. */
+async function handOverTo(
+  services: HandOverServices,
+  { shard, to }: { shard: string; to: Target },
+  held: HeldWorks,
+): Promise<number> {
+  const events = await services.rows.claim(services.from.db, shard, AT_ONCE);
+  const ended = new Set<EventId>();
+  const works = events.map((event): Work => {
+    const result = handOver(services, { shard, to }, event).finally(() => ended.add(event.id));
+    return { event, result };
+  });
+  const all = Promise.allSettled(works.map(({ result }) => result));
+  await withinLimit(all, HELD_MS, () => new Error("some wait")).catch(() => undefined);
+  const late = held.hasRoom()
+    ? works.filter(({ event }) => event.idempotencyKey !== null && !ended.has(event.id))
+    : [];
+  if (late.length > 0) held.add(settle(services, shard, late));
+  const others = works.filter((work) => !late.includes(work));
+  return late.length + (await settle(services, shard, others));
+}
+
+/** Answers how many of them have gone on. */
+async function settle(
+  { from, rows }: HandOverServices,
+  shard: string,
+  works: readonly Work[],
+): Promise<number> {
+  const events = works.map(({ event }) => event);
+  const results = await Promise.allSettled(works.map(({ result }) => result));
   const idsOf = (kind: Outcome | "failed") =>
     events.flatMap(({ id }, place) => (kindOf(results[place]) === kind ? [id] : []));
   const failure = results.find((result) => result.status === "rejected");
