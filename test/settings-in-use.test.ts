@@ -1,4 +1,7 @@
-/** What the settings of times do in a running service: none has its default here, so that a part which does not get its own shows. */
+/**
+ * What the settings of times do in a running service. None has its default here, and what goes by one of
+ * them stays by any other, so that a part which does not get its own shows.
+ */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { makeSecrets } from "../src/config.ts";
@@ -10,7 +13,7 @@ import { startTestService, type TestService } from "./support/service.ts";
 import { startReceiver, type TlsReceiver } from "./support/tls-receiver.ts";
 
 const RETENTION_DAYS = 3;
-const ARTIFACT_DAYS = 4;
+const ARTIFACT_DAYS = 40;
 const DISABLE_AFTER_H = 6;
 const HOUR_MS = 3_600_000;
 /** Each is one row of its table; $1 is its age in days, $2 its name. */

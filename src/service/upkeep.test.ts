@@ -118,6 +118,25 @@ it("a stop of upkeep waits for the work under way, and goes no further in what h
   });
 });
 
+it("one send that was interrupted is ended, and told in the log", async (test) => {
+  const database = await createTestDatabase();
+  test.after(() => database.drop());
+  await database.pool.query(
+    `INSERT INTO postern.person_sends (tenant_id, endpoint_id, id, test_id, event_type, trigger, attempt, request_headers)
+      SELECT 'acme', gen_random_uuid(), id, id, 'invoice.paid', 'test', 1, '{}'
+      FROM postern.lowest_id_at(now() - interval '2 min') AS id`,
+  );
+  const pull = { endLeases: nothing, removeAbandoned: async () => undefined, endUnfetched: nothing };
+  await withUpkeep(
+    pull,
+    async (_upkeep, { lines }) => {
+      const line = await eventually(async () => lines.find((one) => "ended" in one));
+      assert.equal(line.ended, 1);
+    },
+    database,
+  );
+});
+
 it("on a database no work fails: days before the retention go, and what is over is forgotten", async (test) => {
   const database = await createTestDatabase();
   test.after(() => database.drop());
