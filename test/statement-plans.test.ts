@@ -122,6 +122,10 @@ const STATEMENTS: Record<string, Case> = {
   },
   "find backlogs": { as: WORKER, run: (db) => findBacklogs(db), also: { dispatches: [] } },
   release: { as: WORKER, run: (db, batch) => releaseDispatches(db, batch.map(leased), "parked") },
+  "release, skip": {
+    as: WORKER,
+    run: (db, batch) => releaseDispatches(db, batch.map(leased), "parked", "skip"),
+  },
   defer: { as: WORKER, run: (db, batch) => deferDispatch(db, leased(endpointOf(batch))) },
   "hold, skip": { as: WORKER, run: (db, batch) => holdDispatches(db, batch.map(leased), "skip") },
   "hold, wait": { as: WORKER, run: (db, batch) => holdDispatches(db, batch.map(leased), "wait") },

@@ -266,8 +266,12 @@ export type DispatchQueue = {
    * `whenLocked` says whether rows locked by another transaction are skipped or waited for.
    */
   complete(attempts: readonly CompletedAttempt[], whenLocked: "skip" | "wait"): Promise<Set<DeliveryId>>;
-  /** Releases leases: each dispatch may be claimed at once, or is parked. */
-  release(dispatches: readonly LeasedDispatch[], to: "claimable" | "parked"): Promise<void>;
+  /** Releases leases: each dispatch may be claimed at once, or is parked. Locked rows are waited for, or skipped where that is said. */
+  release(
+    dispatches: readonly LeasedDispatch[],
+    to: "claimable" | "parked",
+    whenLocked?: "skip" | "wait",
+  ): Promise<void>;
   /** Releases a lease; the dispatch may be claimed again after a delay that grows ({@link DEFER_MS}). */
   defer(dispatch: LeasedDispatch): Promise<void>;
   /**

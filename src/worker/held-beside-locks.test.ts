@@ -1,4 +1,4 @@
-/** Dispatches of disabled endpoints that are held while another transaction has an endpoint's lock for long. */
+/** Leases that are given back while another transaction has the lock of an endpoint, or of a dispatch, for long. */
 import assert from "node:assert/strict";
 import { beforeEach, it } from "node:test";
 import { addDispatches } from "../../test/support/dispatch-rows.ts";
@@ -7,8 +7,10 @@ import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
 import { completed } from "../../test/support/store-inputs.ts";
 import { LEASE_OWNER, type Rows } from "../../test/support/two-tenants.ts";
+import type { Db } from "../database/pool.ts";
 import { holdDispatches } from "../queue/postgres/follow-store.ts";
-import type { DispatchQueue, LeasedDispatch } from "../queue/queue.ts";
+import { releaseDispatches } from "../queue/postgres/release-store.ts";
+import type { LeasedDispatch } from "../queue/queue.ts";
 import { systemClock } from "../shared/clock.ts";
 import { newDeliveryId, newEventId } from "../shared/id.ts";
 import { makeLog } from "../telemetry/log.ts";
@@ -22,15 +24,15 @@ const LOCK = "SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE";
 let returns: Returns;
 let stopping: AbortController;
 
-const holdWithin300Ms: DispatchQueue["hold"] = async (dispatches, whenLocked) => {
+async function within300Ms<T>(work: (db: Db) => Promise<T>): Promise<T> {
   const session = await seeded.pool.connect();
   try {
     await session.query("SET lock_timeout = '300ms'");
-    return await holdDispatches(session, dispatches, whenLocked);
+    return await work(session);
   } finally {
     session.release(true);
   }
-};
+}
 
 beforeEach(async () => {
   await sql(
@@ -39,8 +41,9 @@ beforeEach(async () => {
   stopping = new AbortController();
   returns = makeReturns({
     queue: {
-      hold: holdWithin300Ms,
-      release: () => Promise.reject(new Error("nothing is released")),
+      hold: (dispatches, whenLocked) => within300Ms((db) => holdDispatches(db, dispatches, whenLocked)),
+      release: (dispatches, to, whenLocked) =>
+        within300Ms((db) => releaseDispatches(db, dispatches, to, whenLocked)),
     },
     clock: systemClock,
     log: makeLog("silent"),
@@ -91,6 +94,22 @@ it("one whose endpoint stays locked keeps no worker from stopping", { timeout: 1
     await eventually(async () => (await waitersFor(pool, pid)) === 1);
     stopping.abort();
     await held;
+  } finally {
+    long.release(true);
+  }
+});
+
+it("those are released whose dispatch is free, beside one that is locked for long", async () => {
+  const { acme, globex, pool } = seeded;
+  const long = await pool.connect();
+  try {
+    const dispatches = [await lease(acme), await lease(globex)] as const;
+    await long.query("BEGIN");
+    await long.query("SELECT FROM postern.dispatches WHERE id = $1 FOR UPDATE", [dispatches[0].id]);
+    await returns.release(dispatches, "claimable", "stopping");
+    assert.deepEqual(await sql("SELECT id FROM postern.dispatches WHERE lease_owner IS NULL"), [
+      { id: dispatches[1].id },
+    ]);
   } finally {
     long.release(true);
   }

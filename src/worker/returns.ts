@@ -42,7 +42,13 @@ export function makeReturns(services: {
 
   function releasesInGroups(to: "claimable" | "parked"): GroupCommit<LeasedDispatch, void> {
     const flush = async (given: LeasedDispatch[]): Promise<void[]> => {
-      await queue.release(given, to);
+      try {
+        await queue.release(given, to);
+      } catch (error) {
+        // One that another transaction has locked for long ends by itself, and alone.
+        if (isLockConflict(error)) await queue.release(given, to, "skip");
+        throw error;
+      }
       return given.map(() => undefined);
     };
     return new GroupCommit(flush, LIMITS, clock);

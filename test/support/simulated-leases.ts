@@ -54,7 +54,7 @@ export class SimulatedLeases {
       findDue: (...given) => queue.findDue(...given),
       findBacklogs: () => queue.findBacklogs(),
       complete: (attempts) => queue.complete(attempts),
-      release: (...given) => queue.release(...given),
+      release: (dispatches, to) => queue.release(dispatches, to),
       defer: (...given) => queue.defer(...given),
       hold: (dispatches) => queue.hold(dispatches),
       endpointChanged: (...given) => queue.endpointChanged(...given),

@@ -92,7 +92,7 @@ export function makePostgresQueue(
     findDue: (slots) => findDue(worker, slots),
     findBacklogs: () => findBacklogs(worker),
     complete: (attempts, whenLocked) => completeAttempts(worker, attempts, whenLocked),
-    release: (dispatches, to) => releaseDispatches(worker, dispatches, to),
+    release: (dispatches, to, whenLocked) => releaseDispatches(worker, dispatches, to, whenLocked),
     defer: (dispatch) => deferDispatch(worker, dispatch),
     hold: (dispatches, whenLocked) => holdDispatches(worker, dispatches, whenLocked),
     endpointChanged: (endpoint) =>

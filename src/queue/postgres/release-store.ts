@@ -9,15 +9,16 @@ export async function releaseDispatches(
   db: Db,
   dispatches: readonly LeasedDispatch[],
   to: "claimable" | "parked",
+  whenLocked: "skip" | "wait" = "wait",
 ): Promise<void> {
   await db.query({
-    name: "release-dispatches",
+    name: `release-dispatches-${whenLocked}`,
     text: /* sql */ `WITH given AS MATERIALIZED (
         SELECT * FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[])
           AS given (tenant_id, endpoint_id, id, lease_id)
         ORDER BY tenant_id, endpoint_id, id
       ), locked AS MATERIALIZED (
-        ${withLeased("given", "wait")}
+        ${withLeased("given", whenLocked)}
       )
       -- Since when it is due, so that it comes before younger ones.
       UPDATE postern.dispatches d SET lease_owner = NULL, claimable_at = least(d.due_at, now()), parked = $5
