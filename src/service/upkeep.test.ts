@@ -131,7 +131,7 @@ it("one send that was interrupted is ended, and told in the log", async (test) =
     pull,
     async (_upkeep, { lines }) => {
       const line = await eventually(async () => lines.find((one) => "ended" in one));
-      assert.equal(line.ended, 1);
+      assert.equal(line["ended"], 1);
     },
     database,
   );
