@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { it } from "node:test";
 import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
@@ -6,9 +7,13 @@ import { freePort } from "../../test/support/free-port.ts";
 import { createTestDatabase } from "../../test/support/postgres.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import { NO_REQUEST, POSTERN } from "../audit/audit-entry.ts";
 import { makeSecrets, readConfig } from "../config.ts";
+import { isMisrouted } from "../database/residence.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { Directory } from "../shards/directory.ts";
+import { newEndpointId } from "../shared/id.ts";
+import type { Log } from "../telemetry/log.ts";
 import { makeShardParts, reach } from "./one-shard.ts";
 import { makeProcessParts } from "./process-parts.ts";
 
@@ -62,9 +67,8 @@ it("the directory's look is over before a caller's patience", async (test) => {
 const ALL = { endpointId: null, status: null };
 const eraseElsewhere = () => Promise.reject(new Error("nothing is erased"));
 
-it("what a shard's own parts log, and its part of the API, names the shard", async (test) => {
-  const { log, lines } = makeKeptLog();
-  const url = `postgres://127.0.0.1:${await freePort()}/postern`;
+/** The parts of a shard at this URL, of which the directory knows no tenant. */
+async function openShard(url: string, log: Log) {
   const options = {
     config: readConfig({ ...makeSecrets(), DATABASE_URL: url, DATA_DIR: temporaryPath("data") }),
     catalog: await openCatalog(undefined),
@@ -84,12 +88,20 @@ it("what a shard's own parts log, and its part of the API, names the shard", asy
   });
   const own = { shard, isFirst: true, directory, pulse, eraseElsewhere };
   const { parts, api } = await makeShardParts(options, process, own);
-  test.after(async () => {
+  const close = async (): Promise<void> => {
     await parts.heartbeat.stop();
     await parts.close();
     await process.close();
     await db.end();
-  });
+  };
+  return { parts, api, close };
+}
+
+it("what a shard's own parts log, and its part of the API, names the shard", async (test) => {
+  const { log, lines } = makeKeptLog();
+  const url = `postgres://127.0.0.1:${await freePort()}/postern`;
+  const { parts, api, close } = await openShard(url, log);
+  test.after(close);
   parts.heartbeat.start();
   await until(() => lines.length > 0);
   assert.deepEqual(lines.splice(0), [{ level: 40, shard: "eu9" }]);
@@ -102,4 +114,31 @@ it("what a shard's own parts log, and its part of the API, names the shard", asy
   await watching;
   await api.logTail.close();
   assert.deepEqual(new Set(lines.map((line) => line["shard"])), new Set(["eu9"]));
+});
+
+it("a shard takes no call for itself of a tenant of whom its process does not know where it lives", async (test) => {
+  const database = await createTestDatabase();
+  const { parts, api, close } = await openShard(database.url, makeKeptLog().log);
+  test.after(async () => {
+    await close();
+    await database.drop();
+  });
+  const nobody = tenant("nobody");
+  const endpointId = newEndpointId();
+  const wanted = { limit: 1, waitMs: 0, signal: new AbortController().signal };
+  const caller = { tenantId: nobody, ...NO_REQUEST, actor: POSTERN, subject: "ada", permissions: [] };
+  const id = randomUUID();
+  for (const [name, call] of Object.entries({
+    "a statement": () => parts.pools.residents.of(nobody).query("SELECT"),
+    "a lease": () => api.fetches.lease(nobody, endpointId, wanted),
+    "an acknowledgement": () => api.fetches.acknowledge(nobody, endpointId, { leaseId: id, acks: [] }),
+    "a stream": () => api.logTail.watch(nobody, ALL, Object({})),
+    "a library": () => api.downloads.library(nobody, { after: null, limit: 1 }),
+    "an artifact": () => api.downloads.get(nobody, id),
+    "a link": () => api.downloads.issueLink(caller, { objectId: id, deliveryId: id, ttlSeconds: 60 }),
+    "an erasure": () => api.artifactChanges.erase(caller, id),
+    "a hold": () => api.artifactChanges.hold(caller, id, true),
+  }))
+    await assert.rejects(call, isMisrouted, name);
+  await api.logTail.close();
 });

@@ -27,16 +27,11 @@ import {
 import { tenant } from "../../test/support/two-tenants.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { insertHandovers } from "../queue/postgres/handover-store.ts";
-import { Directory } from "../shards/directory.ts";
-import { isMisrouted } from "../database/residence.ts";
 import { readMigrations } from "../database/migration-files.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { makeLog } from "../telemetry/log.ts";
-import { makeEraseElsewhere } from "./erase-elsewhere.ts";
-import { makeShardParts, reach } from "./one-shard.ts";
 import { makeParts } from "./parts.ts";
-import { makeProcessParts } from "./process-parts.ts";
 import { startService } from "./service.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
@@ -159,6 +154,8 @@ describe("a process on three databases", () => {
     service = await startTestService({
       database: of("eu1"),
       receiver,
+      // A person waits for ever who is not told that a client has acknowledged.
+      senderLimits: { attemptTimeoutMs: 600_000 },
       // An address at which this process does not reach itself.
       env: { DATABASE_URL: undefined, SHARDS: shards(), PUBLIC_URL: "https://hooks.example.com" },
     });
@@ -255,13 +252,21 @@ describe("a process on three databases", () => {
     }
   });
 
-  it("ends the leases of clients in each, and removes an endpoint that its client has left", async () => {
+  it("tells persons of acknowledgements in each, ends clients' leases, and removes an endpoint that its client has left", async () => {
     for (const [place, tid] of tenants.entries()) {
       const as = owner(tid);
       const { endpoint } = await createEndpoint(service, { url: receiver.url, mode: "pull" }, { as });
+      const client = clientOf(service, endpoint.id, as);
+      const test = { as, json: { event_type: "invoice.paid" } };
+      const asking = service.call("POST", `/api/webhooks/${endpoint.id}/test`, test);
+      const offered = await client.lease({ wait_s: 20 });
+      await client.ack(
+        offered,
+        offered.events.map(({ id }) => ({ id })),
+      );
+      await ok(asking, 200);
       const json = { type: "invoice.paid", data: {} };
       await ok(service.call("POST", "/api/events", { as: producer(tid), json }), 202);
-      const client = clientOf(service, endpoint.id, as);
       assert.equal((await client.lease()).events.length, 1);
       await of(NAMES[place] ?? "").pool.query(
         "UPDATE postern.dispatches SET claimable_at = now() WHERE lease_owner IS NOT NULL AND endpoint_id = $1",
@@ -290,24 +295,6 @@ describe("a process on three databases", () => {
     await noneConnected();
     await assert.rejects(fetch(`${service.url}/health`));
     for (const name of NAMES) assert.equal(await count(name, "workers"), 0, name);
-  });
-
-  it("takes no call of a tenant for itself of whom it does not know where they live", async () => {
-    const options = await optionsOf();
-    const process = await makeProcessParts(options);
-    const shard = { name: "eu1", url: of("eu1").url, weight: 1 };
-    const { db, pulse } = reach(shard, options);
-    const log = makeLog("silent");
-    const places = new Map([["eu1", { db, pulse }]]);
-    const directory = new Directory({ first: "eu1", shards: places, choose: () => "eu1", log });
-    const eraseElsewhere = makeEraseElsewhere("eu1", { directory, shards: places });
-    const own = { shard, isFirst: true, directory, pulse, eraseElsewhere };
-    const { parts } = await makeShardParts(options, process, own);
-    const { residents } = parts.pools;
-    await assert.rejects(residents.of(tenant("nobody")).query("SELECT"), isMisrouted);
-    await parts.close();
-    await process.close();
-    await db.end();
   });
 
   it("works on one that was away at the start once it is found to be its own", async () => {
