@@ -69,7 +69,9 @@ async function beside(lock: string, id: string, work: (holder: PoolClient) => Pr
     await holder.query(`SELECT FROM postern.${lock} WHERE id = $1 FOR UPDATE`, [id]);
     await work(holder);
   } finally {
-    holder.release(true);
+    // A connection that is closed alone may have its locks for a moment longer.
+    await holder.query("ROLLBACK");
+    holder.release();
   }
 }
 
