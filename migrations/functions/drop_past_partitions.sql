@@ -25,6 +25,8 @@ BEGIN
     RAISE EXCEPTION 'postern: the log is kept for 1 day at least' USING ERRCODE = '22023';
   END IF;
   last_day := (now() AT TIME ZONE 'UTC')::date - retention_days - 1;
+  -- Each worker calls it, most at the same time. Two with the lock of one day would wait for each other.
+  PERFORM pg_advisory_xact_lock(hashtext('postern.drop_past_partitions'));
   PERFORM set_config('lock_timeout', '200ms', true);
   -- Events come first, as in ensure_partitions, or both would wait for each other. They are those of long ago
   -- that were added late, as by the outbox. One statement: an event that is relayed meanwhile is not in its

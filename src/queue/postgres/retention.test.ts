@@ -1,6 +1,6 @@
 /** Days that are past their retention, and somebody who keeps them. Which days these are is `long-log.test.ts`. */
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
+import { after, before, beforeEach, it, type TestContext } from "node:test";
 import { eventually } from "../../../test/support/eventually.ts";
 import { pidOf, waitersFor } from "../../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
@@ -43,6 +43,15 @@ const oldest = async () =>
     labels.table,
     Math.round((Date.now() / 1000 - value) / 86_400 - 0.5),
   ]);
+
+/** So that a drop waits for who is in its way, however slow the machine. */
+async function withoutLockTimeout(test: TestContext): Promise<void> {
+  const { pool } = database;
+  const drops = "'postern.drop_past_partitions(integer)'::regprocedure";
+  const [{ text }] = (await pool.query(`SELECT pg_get_functiondef(${drops}) AS text`)).rows;
+  await pool.query(text.replace("'200ms'", "'0'"));
+  test.after(() => pool.query(text));
+}
 
 it("drops them one after the other, and says so", async () => {
   await drop({ wait: async () => assert.fail("nothing keeps them") });
@@ -144,15 +153,9 @@ it("shows no day of a table that has none", async () => {
 
 it("keeps a day in which an event is stored while it is about to be dropped", async (test) => {
   const { pool } = database;
-  const drops = "'postern.drop_past_partitions(integer)'::regprocedure";
-  const [{ text }] = (await pool.query(`SELECT pg_get_functiondef(${drops}) AS text`)).rows;
   const storing = await pool.connect();
-  test.after(async () => {
-    storing.release(true);
-    await pool.query(text);
-  });
-  // So that it waits for the commit, however slow the machine.
-  await pool.query(text.replace("'200ms'", "'0'"));
+  test.after(() => storing.release(true));
+  await withoutLockTimeout(test);
   await storing.query("BEGIN");
   await storing.query(
     `WITH old AS (SELECT postern.lowest_id_at(now() - interval '42 days') AS id), stored AS (
@@ -173,4 +176,26 @@ it("keeps a day in which an event is stored while it is about to be dropped", as
   assert.equal(rowCount, 1);
   await pool.query("DELETE FROM postern.dispatches");
   await drop();
+});
+
+it("lets two workers drop what is past its retention at once, and neither takes the other for somebody who keeps it", async (test) => {
+  const { pool } = database;
+  await withoutLockTimeout(test);
+  const reader = await pool.connect();
+  test.after(() => reader.release(true));
+  await reader.query("BEGIN; SELECT FROM postern.events");
+  const wait = async () => assert.fail("nothing keeps them");
+  const dropping = Promise.all([drop({ wait }), drop({ wait })]);
+  await eventually(async () => {
+    const { rowCount } = await pool.query(
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%drop_past_partitions%'",
+    );
+    return rowCount === 2;
+  });
+  await reader.query("COMMIT");
+  await dropping;
+  assert.deepEqual(told.toSorted(), [
+    ...Array(2).fill("deliveries: dropped"),
+    ...Array(2).fill("events: dropped"),
+  ]);
 });
