@@ -35,6 +35,8 @@ const drop = (given: Partial<Parameters<typeof dropOldPartitions>[1]> = {}) =>
     ...given,
   });
 
+const noWait = async () => assert.fail("nothing keeps them");
+
 const blocked = async () => (await metrics.retentionBlocked.get()).values[0]?.value ?? 0;
 
 /** In days, by table. */
@@ -54,7 +56,7 @@ async function withoutLockTimeout(test: TestContext): Promise<void> {
 }
 
 it("drops them one after the other, and says so", async () => {
-  await drop({ wait: async () => assert.fail("nothing keeps them") });
+  await drop({ wait: noWait });
   assert.deepEqual(told.toSorted(), [
     ...Array(2).fill("deliveries: dropped"),
     ...Array(2).fill("events: dropped"),
@@ -184,8 +186,7 @@ it("lets two workers drop what is past its retention at once, and neither takes 
   const reader = await pool.connect();
   test.after(() => reader.release(true));
   await reader.query("BEGIN; SELECT FROM postern.events");
-  const wait = async () => assert.fail("nothing keeps them");
-  const dropping = Promise.all([drop({ wait }), drop({ wait })]);
+  const dropping = Promise.all([drop({ wait: noWait }), drop({ wait: noWait })]);
   await eventually(async () => {
     const { rowCount } = await pool.query(
       "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%drop_past_partitions%'",
