@@ -6,8 +6,8 @@ import { createTenantPool } from "../src/database/tenant-pool.ts";
 import { inTransaction } from "../src/database/transaction.ts";
 import { dropCopy, stopCopy } from "../src/shards/end-copy.ts";
 import { compareLog } from "../src/shards/compare-copy.ts";
+import { dropSlots } from "../src/shards/copy-slot-store.ts";
 import {
-  dropSlots,
   ensureDay,
   fetchPending,
   hasReached,

@@ -4,7 +4,10 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { inOneMoment } from "../../test/support/dispatch-rows.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
+import { pretend } from "../../test/support/pretended-server.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
+import { createPool } from "../database/pool.ts";
+import { dropSlots, dropTableSlots } from "./copy-slot-store.ts";
 import {
   ensureDay,
   readCopyName,
@@ -47,6 +50,24 @@ it("has a name of its own for each tenant and each target, the same each time", 
   assert.equal(new Set(names).size, 3);
   assert.equal(names[3], names[0]);
   assert.match(names[0] ?? "", /^postern_move_[0-9a-f]{20}$/);
+});
+
+/** What a look saw, some of which may be gone. */
+const seen = (which: string) =>
+  `VIEW pg_replication_slots AS SELECT s.slot_name, current_database() AS database, false AS active
+    FROM (VALUES ('gone'::name), ('pg_1_sync_2_3')) AS s (slot_name) WHERE ${which}`;
+
+it("looks again at slots that another command has dropped since it looked", async (test) => {
+  const { url, say } = await pretend(database, [seen("true")]);
+  const db = createPool({ url, poolSize: 1, applicationName: "test", connectionTimeoutMs: 5000 });
+  test.after(() => db.end());
+  const drops = [
+    () => dropSlots(db, { name: "gone", tenantId: tenant("acme") }, null),
+    () => dropTableSlots(db, ["pg_1_sync_2_3"]),
+  ];
+  for (const drop of drops) assert.equal(await drop(), false);
+  await say([seen("false")]);
+  for (const drop of drops) assert.equal(await drop(), true);
 });
 
 const ROLE = `postern_test_${randomUUID().replaceAll("-", "")}`;

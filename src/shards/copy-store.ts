@@ -209,7 +209,7 @@ export async function stopApplying(target: Db, copy: Copy): Promise<boolean> {
 
 /**
  * In a transaction. PostgreSQL would have the target's server drop the slots, and it may not reach the source any
- * more: see dropSlots. Answers what the names of those for single tables are like; null: there was no subscription.
+ * more: see copy-slot-store.ts. Answers what the names of those for single tables are like; null: there was none.
  */
 export async function unsubscribe(target: Db, { name }: Copy): Promise<string | null> {
   const { rows } = await target.query<{ slots: string }>(
@@ -231,59 +231,6 @@ export async function unsubscribe(target: Db, { name }: Copy): Promise<string | 
 
 export async function unpublish(source: Db, copy: Copy): Promise<void> {
   await source.query(`DROP PUBLICATION IF EXISTS ${publicationsOf(copy).join(", ")}`);
-}
-
-/**
- * In the source: the slot of a copy that nobody subscribes to any more, and those of its tables that were being
- * copied. True once none is left: a server that has just lost its subscription may still hold one.
- */
-export async function dropSlots(source: Db, { name }: Copy, others: string | null): Promise<boolean> {
-  const own = /* sql */ `database = current_database() AND (slot_name = $1 OR slot_name LIKE $2)`;
-  const names = [name, others];
-  await source.query(
-    /* sql */ `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE ${own} AND NOT active`,
-    names,
-  );
-  const { rowCount } = await source.query(/* sql */ `SELECT FROM pg_replication_slots WHERE ${own}`, names);
-  return rowCount === 0;
-}
-
-export type TableSlot = { name: string; subscription: string };
-
-/** The source's slots for single tables that a server copies, or was copying, with the number of its subscription. */
-export async function readTableSlots(source: Db, server: string): Promise<TableSlot[]> {
-  const { rows } = await source.query<TableSlot>(
-    /* sql */ `SELECT slot_name AS name, split_part(slot_name, '_', 2) AS subscription FROM pg_replication_slots
-      WHERE database = current_database() AND slot_name ~ ('^pg_[0-9]+_sync_[0-9]+_' || $1 || '$')`,
-    [server],
-  );
-  return rows;
-}
-
-/** The target's server, and the numbers of all its subscriptions. */
-export async function readSubscriptions(target: Db): Promise<{ server: string; subscriptions: string[] }> {
-  const { rows } = await target.query<{
-    server: string;
-    subscriptions: string[];
-  }>(/* sql */ `SELECT system_identifier::text AS server, ARRAY(SELECT oid::text FROM pg_subscription) AS subscriptions
-      FROM pg_control_system()`);
-  const [row] = rows;
-  if (row === undefined) throw new Error("a question without a table has one row");
-  return row;
-}
-
-/** True once none of them is left; one that is in use stays. */
-export async function dropTableSlots(source: Db, names: readonly string[]): Promise<boolean> {
-  await source.query(
-    /* sql */ `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots
-      WHERE slot_name = ANY ($1::text[]) AND NOT active`,
-    [names],
-  );
-  const { rowCount } = await source.query(
-    /* sql */ `SELECT FROM pg_replication_slots WHERE slot_name = ANY ($1::text[])`,
-    [names],
-  );
-  return rowCount === 0;
 }
 
 /** What moves have in this database, by kind and name. */

@@ -3,16 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { askAlone, type Sites } from "./asking-source.ts";
-import {
-  ASKING_MS,
-  dropSlots,
-  dropTableSlots,
-  readSubscriptions,
-  readTableSlots,
-  unpublish,
-  unsubscribe,
-  type Copy,
-} from "./copy-store.ts";
+import { dropSlots, dropTableSlots, readSubscriptions, readTableSlots } from "./copy-slot-store.ts";
+import { ASKING_MS, unpublish, unsubscribe, type Copy } from "./copy-store.ts";
 
 const LOOK_MS = 50;
 

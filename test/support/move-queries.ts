@@ -1,6 +1,7 @@
 /** What is asked of shards by a move, with the rights of an administrator: see tenancy-queries.test.ts. */
 import type { Db } from "../../src/database/pool.ts";
 import type { TenantId } from "../../src/shared/id.ts";
+import * as slots from "../../src/shards/copy-slot-store.ts";
 import * as copying from "../../src/shards/copy-store.ts";
 import * as holding from "../../src/shards/hold-store.ts";
 import * as moves from "../../src/shards/move-store.ts";
@@ -94,10 +95,10 @@ export const ofMove: Record<string, (db: Db, tenantId: TenantId) => Promise<unkn
   stopApplying: (db, id) => copying.stopApplying(db, copyOf(id)),
   unsubscribe: (db, id) => copying.unsubscribe(db, copyOf(id)),
   unpublish: (db, id) => copying.unpublish(db, copyOf(id)),
-  dropSlots: (db, id) => copying.dropSlots(db, copyOf(id), null),
-  readSubscriptions: (db) => copying.readSubscriptions(db),
-  readTableSlots: (db) => copying.readTableSlots(db, "1"),
-  dropTableSlots: (db) => copying.dropTableSlots(db, []),
+  dropSlots: (db, id) => slots.dropSlots(db, copyOf(id), null),
+  readSubscriptions: (db) => slots.readSubscriptions(db),
+  readTableSlots: (db) => slots.readTableSlots(db, "1"),
+  dropTableSlots: (db) => slots.dropTableSlots(db, []),
   isFetched: (db, id) => copying.isFetched(db, copyOf(id)),
   readLeftCopies: (db) => copying.readLeftCopies(db),
   readDays: (db) => copying.readDays(db),
