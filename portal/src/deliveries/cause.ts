@@ -22,7 +22,8 @@ export function useCauseTexts() {
   };
 }
 
-function textOf(texts: Texts, cause: string): string {
+/** Of the cause itself, of its class, or of any. */
+export function textOf(texts: Texts, cause: string): string {
   const ofClass = /^http_[345]/.test(cause) ? `${cause.slice(0, "http_4".length)}xx` : cause;
   return named(texts, cause) ?? named(texts, ofClass) ?? named(texts, "other") ?? cause;
 }

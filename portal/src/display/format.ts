@@ -16,7 +16,7 @@ export function useFormat(): Format {
 
 const SIZES = ["B", "kB", "MB", "GB"] as const;
 
-function makeFormat({ locale, zone }: Display) {
+export function makeFormat({ locale, zone }: Display) {
   const timeZone = zone === "utc" ? { timeZone: "UTC" } : {};
   // A German or British reader of the English texts expects their own browser's dates.
   const tag = navigator.languages.find((one) => one.startsWith(locale)) ?? locale;
