@@ -1,29 +1,42 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { Pool } from "pg";
 import { eventually } from "../../test/support/eventually.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { joinedShards } from "../../test/support/joined-shards.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
+import { NO_REQUEST, POSTERN } from "../audit/audit-entry.ts";
 import { makeSecrets, readConfig } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { together } from "../shared/ending.ts";
 import { makeProcessParts } from "./process-parts.ts";
+import type { Role } from "./service-options.ts";
 import { makeShardedParts } from "./shard-parts.ts";
 
-it("a process on several databases notices each that does not answer, and a changed catalog", async (test) => {
+const of = joinedShards(["eu1", "eu2"]);
+
+/** Of a process of these roles on the shards of these URLs, not started. */
+async function partsOn(urls: readonly string[], role: Role) {
   const { log, lines } = makeKeptLog();
-  const url = `postgres://127.0.0.1:${await freePort()}/postern`;
-  const shards = ["eu1", "eu2"].map((name) => ({ name, url: `${url}_${name}`, weight: 1 }));
+  const [databaseUrl = ""] = urls;
+  const shards = urls.map((url, place) => ({ name: `eu${place + 1}`, url, weight: 1 }));
   const options = {
-    config: readConfig({ ...makeSecrets(), DATABASE_URL: url, DATA_DIR: temporaryPath("data") }),
+    config: readConfig({ ...makeSecrets(), DATABASE_URL: databaseUrl, DATA_DIR: temporaryPath("data") }),
     catalog: await openCatalog(undefined),
-    databaseUrl: url,
+    databaseUrl,
     migrations: [],
-    roles: new Set(["api"] as const),
+    roles: new Set([role]),
     log,
   };
   const process = await makeProcessParts(options);
-  const parts = await makeShardedParts(options, process, shards);
+  return { process, parts: await makeShardedParts(options, process, shards), shards, lines };
+}
+
+it("a process on several databases notices each that does not answer, and a changed catalog", async (test) => {
+  const url = `postgres://127.0.0.1:${await freePort()}/postern`;
+  const { process, parts, shards, lines } = await partsOn([`${url}_eu1`, `${url}_eu2`], "api");
   assert.ok(parts.background.includes(process.catalogWatch));
   test.after(async () => {
     await together(parts.background, (part) => part.stop());
@@ -33,4 +46,32 @@ it("a process on several databases notices each that does not answer, and a chan
   await eventually(async () =>
     shards.every(({ name }) => lines.some((line) => line["level"] === 50 && line["shard"] === name)),
   );
+});
+
+it("a process on several databases ends the connections that it looks by too, last, as others' ends may look", async (test) => {
+  const { parts } = await partsOn([of("eu1").url, of("eu2").url], "api");
+  const end = test.mock.method(Pool.prototype, "end");
+  await parts.close();
+  const isDirectory = end.mock.calls.map(
+    (call) => Object(call.this).options.application_name === "postern directory",
+  );
+  assert.deepEqual(isDirectory, [...Array<boolean>(8).fill(false), true, true]);
+});
+
+it("what was counted of a tenant that has moved since is written where it lives before that shard is closed", async () => {
+  const acme = tenant("acme");
+  const { parts, lines } = await partsOn([of("eu1").url, of("eu2").url], "api");
+  await of("eu1").pool.query("INSERT INTO postern.shard_directory (tenant_id, shard) VALUES ($1, 'eu2')", [
+    acme,
+  ]);
+  const caller = { tenantId: acme, ...NO_REQUEST, actor: POSTERN, subject: "ada", permissions: [] };
+  await assert.rejects(parts.apiServices.tenants.get(acme), { code: "not_found" });
+  parts.apiServices.auditTally.accessRefused({ caller, route: "GET /api/endpoints", status: 403 });
+  await of("eu1").pool.query("UPDATE postern.shard_directory SET shard = 'eu1', version = 2");
+  await of("eu1").pool.query("INSERT INTO postern.shard_tenants (tenant_id, version) VALUES ($1, 2)", [acme]);
+  await of("eu2").pool.query("UPDATE postern.shard_tenants SET fenced = true");
+  await parts.close();
+  const { rows } = await of("eu1").pool.query("SELECT action FROM postern.audit_log");
+  assert.deepEqual(rows, [{ action: "access.refused" }]);
+  assert.deepEqual(lines, []);
 });

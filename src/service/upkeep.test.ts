@@ -4,9 +4,13 @@ import { isDeepStrictEqual } from "node:util";
 import { setImmediate as pause } from "node:timers/promises";
 import { createTestDatabase } from "../../test/support/postgres.ts";
 import { freePort } from "../../test/support/free-port.ts";
+import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { newEndpoint } from "../../test/support/store-inputs.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
 import { createPool } from "../database/pool.ts";
+import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { loadCatalog } from "../events/catalog.ts";
 import { makeMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { makeUpkeep } from "./upkeep.ts";
@@ -40,6 +44,7 @@ async function fails(): Promise<never> {
 }
 
 const nothing = async (): Promise<false> => false;
+const nothingOfPull = { endLeases: nothing, removeAbandoned: async () => undefined, endUnfetched: nothing };
 
 type Seen = { failed: () => Promise<string[]>; metrics: Metrics; lines: Record<string, unknown>[] };
 
@@ -50,7 +55,12 @@ async function withUpkeep(
   database?: { url: string },
 ): Promise<void> {
   const url = database?.url ?? `postgres://127.0.0.1:${await freePort()}/nothing`;
-  const db = createPool({ url, poolSize: 4, applicationName: "postern test", connectionTimeoutMs: 5000 });
+  const db = createPool({
+    url,
+    poolSize: WORK.length,
+    applicationName: "postern test",
+    connectionTimeoutMs: 5000,
+  });
   const { log, lines } = makeKeptLog();
   const catalog = await loadCatalog(undefined);
   const metrics = makeMetrics();
@@ -126,9 +136,8 @@ it("one send that was interrupted is ended, and told in the log", async (test) =
       SELECT 'acme', gen_random_uuid(), id, id, 'invoice.paid', 'test', 1, '{}'
       FROM postern.lowest_id_at(now() - interval '2 min') AS id`,
   );
-  const pull = { endLeases: nothing, removeAbandoned: async () => undefined, endUnfetched: nothing };
   await withUpkeep(
-    pull,
+    nothingOfPull,
     async (_upkeep, { lines }) => {
       const line = await eventually(async () => lines.find((one) => "ended" in one));
       assert.equal(line["ended"], 1);
@@ -171,9 +180,8 @@ it("on a database no work fails: days before the retention go, and what is over 
     await sql(
       `INSERT INTO postern.log_watches VALUES ('${tenant}', gen_random_uuid(), now() - interval '${age}')`,
     );
-  const pull = { endLeases: nothing, removeAbandoned: async () => undefined, endUnfetched: nothing };
   await withUpkeep(
-    pull,
+    nothingOfPull,
     async (upkeep, { failed, metrics, lines }) => {
       await eventually(async () => {
         const days = (await metrics.oldestDay.get()).values.map(({ value }) => Date.now() / 1000 - value);
@@ -193,6 +201,85 @@ it("on a database no work fails: days before the retention go, and what is over 
         lines.filter((line) => "ended" in line),
         [],
       );
+    },
+    database,
+  );
+});
+
+it("each work of upkeep waits its own time until it is done again", async (test) => {
+  const database = await createTestDatabase();
+  test.after(async () => {
+    releaseWaits();
+    await database.drop();
+  });
+  const waits = holdWaits();
+  await withUpkeep(
+    nothingOfPull,
+    async () => {
+      await eventually(async () => waits.length === WORK.length);
+      const seconds = waits.map(({ ms }) => ms / 1000).toSorted((one, other) => one - other);
+      const rare = Array<number>(10).fill(600);
+      assert.deepEqual(seconds, [0.5, 0.5, 1, 1, 2, 2, 5, 60, 60, 60, ...rare]);
+    },
+    database,
+  );
+});
+
+it("a stop of upkeep has endpoints whose dispatches have yet to follow wait for the next process", async (test) => {
+  const database = await createTestDatabase();
+  const holder = await database.pool.connect();
+  test.after(async () => {
+    holder.release(true);
+    await database.drop();
+  });
+  await insertEndpoint(database.pool, newEndpoint({ tenantId: tenant("acme") }));
+  await database.pool.query("UPDATE postern.endpoints SET unsettled = true");
+  await holder.query("BEGIN; LOCK TABLE postern.endpoints");
+  const looks = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+    AND query LIKE '%WHERE unsettled%'`;
+  await withUpkeep(
+    nothingOfPull,
+    async (upkeep) => {
+      await eventually(async () => (await database.pool.query(looks)).rowCount === 1);
+      const stopped = upkeep.stop();
+      await holder.query("COMMIT");
+      await stopped;
+      const { rows } = await database.pool.query("SELECT unsettled FROM postern.endpoints");
+      assert.deepEqual(rows, [{ unsettled: true }]);
+    },
+    database,
+  );
+});
+
+it("a stop of upkeep waits no longer for locks of days to be made and to be dropped", async (test) => {
+  const database = await createTestDatabase();
+  const holder = await database.pool.connect();
+  test.after(async () => {
+    releaseWaits();
+    holder.release(true);
+    await database.drop();
+  });
+  await database.pool.query(`SELECT postern.ensure_partitions(current_date - 42, current_date - 42);
+    DO $$ BEGIN EXECUTE 'DROP TABLE postern.deliveries_' || to_char(now() AT TIME ZONE 'UTC' + interval '5 days', 'YYYYMMDD'); END $$`);
+  await holder.query("BEGIN; LOCK TABLE postern.events, postern.deliveries IN ROW EXCLUSIVE MODE");
+  const waits = holdWaits();
+  await withUpkeep(
+    nothingOfPull,
+    async (upkeep, { lines }) => {
+      const waiting = () => [lines.some((line) => "err" in line), lines.some((line) => "holders" in line)];
+      await eventually(async () => waiting().every(Boolean) && waits.length === WORK.length);
+      let isOver = false;
+      const stopped = upkeep.stop().then(() => (isOver = true));
+      // One that the stop has not ended would be begun again.
+      for (const wait of waits) wait.end();
+      try {
+        await eventually(async () => isOver || waits.length > WORK.length);
+        assert.equal(waits.length, WORK.length);
+        await stopped;
+      } finally {
+        await holder.query("COMMIT");
+        for (const wait of waits) wait.end();
+      }
     },
     database,
   );
