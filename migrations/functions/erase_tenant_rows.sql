@@ -20,7 +20,8 @@ BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtext('postern.ensure_partitions'));
   -- Who completes or changes meanwhile waits for these rows or is waited for. So is who adds dispatches that are held,
   -- by its lock; other dispatches that come behind are ended as they are claimed.
-  -- In the order of their keys, as by who records outcomes; so are dispatches, and what outcomes that came late use or add to.
+  -- In the order of their keys, as by who records outcomes; so are dispatches, what outcomes that came late use or add to,
+  -- and keys, which upkeep deletes once they are old.
   WITH locked AS MATERIALIZED (
     SELECT id FROM postern.endpoints WHERE tenant_id = erased_tenant AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
   )
@@ -34,6 +35,7 @@ BEGIN
         WHEN 'dispatches' THEN 'ORDER BY endpoint_id, id'
         WHEN 'delivery_stats' THEN 'ORDER BY endpoint_id, grain, at, cause'
         WHEN 'header_sets' THEN 'ORDER BY id'
+        WHEN 'idempotency_keys' THEN 'ORDER BY key'
         ELSE ''
       END)
       INTO places USING erased_tenant, most - erased;

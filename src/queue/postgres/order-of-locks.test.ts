@@ -25,6 +25,7 @@ import { holdTenant, releaseEndpoints, releaseLate } from "../../shards/hold-sto
 import { completeAttempts } from "./complete-store.ts";
 import { endDispatches, holdDispatches, holdPendingDispatches, resumeDispatches } from "./follow-store.ts";
 import { removeReplayed } from "./once-store.ts";
+import { deleteOldIdempotencyKeys } from "./upkeep-store.ts";
 import { releaseDispatches } from "./release-store.ts";
 import { leaveSlots } from "./slot-store.ts";
 
@@ -63,9 +64,17 @@ const NUMBERS = {
   slots: "slot",
   delivery_stats: "count",
   header_sets: "(used_on - date '2026-01-01')",
+  idempotency_keys: "get_byte(fingerprint, 0)",
 } as const;
 type Table = keyof typeof NUMBERS;
-const TABLES = ["endpoints", "dispatches", "slots", "delivery_stats", "header_sets"] as const;
+const TABLES = [
+  "endpoints",
+  "dispatches",
+  "slots",
+  "delivery_stats",
+  "header_sets",
+  "idempotency_keys",
+] as const;
 
 beforeEach(async () => {
   await sql("DELETE FROM postern.dispatches; DELETE FROM postern.endpoints");
@@ -143,6 +152,11 @@ const erase: Work = async (db) => {
   await withoutIndexes(db);
   await db.query("SELECT postern.erase_tenant_rows('globex', 1000, true)");
 };
+const forgetKeys: Work = async (db) => {
+  // As for all who serve.
+  await db.query("SET LOCAL enable_seqscan = off");
+  await deleteOldIdempotencyKeys(db);
+};
 
 it("locks dispatches in the order of their keys", async () => {
   const dispatches = [1, 2, 3];
@@ -209,6 +223,22 @@ it("locks what others use or add to of a tenant that is erased in the order of t
   for (const table of ["delivery_stats", "header_sets"] as const) {
     const locked = await lockedBefore(2, table, erase);
     assert.deepEqual(locked[table], [1], table);
+  }
+});
+
+it("locks old keys in their order, those of a tenant that is erased too", async () => {
+  await sql("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ('globex') ON CONFLICT DO NOTHING");
+  await sql("DELETE FROM postern.idempotency_keys");
+  for (const n of [2, 3, 1]) {
+    await sql(
+      `INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint, created_at)
+        VALUES ('globex', $1::int, postern.uuid_v7(), set_byte('x', 0, $1), now() - (30 + $1) * interval '1 hour')`,
+      n,
+    );
+  }
+  for (const act of [erase, forgetKeys]) {
+    const locked = await lockedBefore(2, "idempotency_keys", act);
+    assert.deepEqual(locked.idempotency_keys, [1], act.name);
   }
 });
 

@@ -20,8 +20,12 @@ export async function deleteOldIdempotencyKeys(db: Db): Promise<boolean> {
   const { rowCount } = await db.query(
     // Compared as in key-look-up.ts, for the same reason.
     /* sql */ `WITH old AS MATERIALIZED (
-        SELECT tenant_id, key FROM postern.idempotency_keys
-        WHERE created_at < now() - make_interval(hours => $1) ORDER BY created_at LIMIT $2
+        SELECT tenant_id, key FROM (
+          SELECT tenant_id, key FROM postern.idempotency_keys
+          WHERE created_at < now() - make_interval(hours => $1) ORDER BY created_at LIMIT $2
+        ) AS oldest
+        -- Deleted in the order of the key, as by an erasure: each would wait for what the other has.
+        ORDER BY tenant_id, key
       )
       DELETE FROM postern.idempotency_keys k USING old
       WHERE k.tenant_id = ANY (ARRAY[old.tenant_id]) AND k.key = old.key`,
