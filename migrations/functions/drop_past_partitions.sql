@@ -25,12 +25,12 @@ BEGIN
     RAISE EXCEPTION 'postern: the log is kept for 1 day at least' USING ERRCODE = '22023';
   END IF;
   last_day := (now() AT TIME ZONE 'UTC')::date - retention_days - 1;
-  -- Each worker calls it, most at the same time. Two with the lock of one day would wait for each other.
-  PERFORM pg_advisory_xact_lock(hashtext('postern.drop_past_partitions'));
+  -- Each worker drops and makes days, most at the same time. Two that have a lock of the default partition,
+  -- or of the day, would wait for each other. And who looks at each partition of a tenant finds it there.
+  PERFORM pg_advisory_xact_lock(hashtext('postern.ensure_partitions'));
   PERFORM set_config('lock_timeout', '200ms', true);
-  -- Events come first, as in ensure_partitions, or both would wait for each other. They are those of long ago
-  -- that were added late, as by the outbox. One statement: an event that is relayed meanwhile is not in its
-  -- snapshot. And no index: one pass over small tables, every ten minutes.
+  -- Events beside the partitions are of long ago and were added late, as by the outbox. One statement: an event
+  -- that is relayed meanwhile is not in its snapshot. And no index: one pass over small tables, every ten minutes.
   WITH needed AS MATERIALIZED (
     SELECT DISTINCT postern.day_of_id(event_id) AS needed_day, false AS is_all
     FROM (

@@ -46,14 +46,26 @@ const oldest = async () =>
     Math.round((Date.now() / 1000 - value) / 86_400 - 0.5),
   ]);
 
-/** So that a drop waits for who is in its way, however slow the machine. */
+/** So that what changes days waits for who is in its way, however slow the machine. */
 async function withoutLockTimeout(test: TestContext): Promise<void> {
   const { pool } = database;
-  const drops = "'postern.drop_past_partitions(integer)'::regprocedure";
-  const [{ text }] = (await pool.query(`SELECT pg_get_functiondef(${drops}) AS text`)).rows;
-  await pool.query(text.replace("'200ms'", "'0'"));
-  test.after(() => pool.query(text));
+  for (const name of ["drop_past_partitions(integer)", "ensure_partitions(date, date)"]) {
+    const [{ text }] = (
+      await pool.query("SELECT pg_get_functiondef($1::regprocedure) AS text", [`postern.${name}`])
+    ).rows;
+    await pool.query(text.replace("'200ms'", "'0'"));
+    test.after(() => pool.query(text));
+  }
 }
+
+const areWaiting = (count: number, calls: string) =>
+  eventually(async () => {
+    const { rowCount } = await database.pool.query(
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'",
+      [calls],
+    );
+    return rowCount === count;
+  });
 
 it("drops them one after the other, and says so", async () => {
   await drop({ wait: noWait });
@@ -187,16 +199,30 @@ it("lets two workers drop what is past its retention at once, and neither takes 
   test.after(() => reader.release(true));
   await reader.query("BEGIN; SELECT FROM postern.events");
   const dropping = Promise.all([drop({ wait: noWait }), drop({ wait: noWait })]);
-  await eventually(async () => {
-    const { rowCount } = await pool.query(
-      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%drop_past_partitions%'",
-    );
-    return rowCount === 2;
-  });
+  await areWaiting(2, "drop_past_partitions");
   await reader.query("COMMIT");
   await dropping;
   assert.deepEqual(told.toSorted(), [
     ...Array(2).fill("deliveries: dropped"),
     ...Array(2).fill("events: dropped"),
   ]);
+});
+
+it("drops a day while another is made, and neither waits for what the other has", async (test) => {
+  const { pool } = database;
+  await withoutLockTimeout(test);
+  const storing = await pool.connect();
+  test.after(() => storing.release(true));
+  await storing.query(`BEGIN; DO $$ BEGIN EXECUTE format('LOCK TABLE ONLY postern.%I IN ROW EXCLUSIVE MODE',
+    'events_' || to_char((now() AT TIME ZONE 'UTC')::date - 42, 'YYYYMMDD')); END $$`);
+  const dropping = drop({ wait: noWait });
+  await areWaiting(1, "drop_past_partitions");
+  const making = pool.query("SELECT postern.ensure_partitions(current_date + 50, current_date + 50)");
+  await areWaiting(1, "ensure_partitions(current_date");
+  await storing.query("COMMIT");
+  await Promise.all([dropping, making]);
+  assert.deepEqual(
+    told.filter((line) => line.startsWith("events")),
+    Array(2).fill("events: dropped"),
+  );
 });
