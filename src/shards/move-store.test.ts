@@ -4,6 +4,7 @@ import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { rowsReadBy } from "../../test/support/rows-read.ts";
 import { seededDatabase } from "../../test/support/seeded-database.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import type { Db } from "../database/pool.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { idAt, newEventId } from "../shared/id.ts";
 import { readHomes } from "./directory-store.ts";
@@ -12,6 +13,7 @@ import {
   countRows,
   deleteMove,
   deleteTenantRows,
+  hasTenantRows,
   fence,
   findMove,
   findStored,
@@ -365,4 +367,20 @@ it("deletes all of a tenant's rows also where others delete or change some meanw
     await deleted;
     assert.deepEqual(await sql(`SELECT count(*)::int AS left FROM ${keys}`), [{ left: 0 }]);
   }
+});
+
+it("deletes the rest where retention drops a day that was listed", async () => {
+  const { acme, pool } = seeded;
+  const day = "(now() AT TIME ZONE 'UTC')::date - 40";
+  await sql(`SELECT postern.ensure_partitions(${day}, ${day})`);
+  const dropping: Db = {
+    query: async (text, values) => {
+      const answer = await pool.query(text, values);
+      if (typeof text === "string" && text.includes("tables_of_tenants"))
+        await sql("SELECT postern.drop_past_partitions(30)");
+      return answer;
+    },
+  };
+  await deleteTenantRows(dropping, acme.tenantId, () => undefined);
+  assert.equal(await hasTenantRows(pool, acme.tenantId), false);
 });

@@ -1,6 +1,7 @@
 /** A move's own rows: which are under way, and in which shard the tenant is let in. */
 import type { Db, Pool } from "../database/pool.ts";
 import { FETCH_CHANNEL } from "../queue/channels.ts";
+import { hasCode } from "../shared/error-code.ts";
 import type { TenantId } from "../shared/id.ts";
 import type { KeptSince } from "./copy-store.ts";
 
@@ -281,14 +282,7 @@ export async function deleteTenantRows(
   for (const { place, matches } of places) {
     // One that another transaction has changed is passed over, and is found by the next look.
     for (let isAll = false; !isAll;) {
-      // Both are the catalog's own, quoted where they must be.
-      const { rows } = await db.query<{ found: number; deleted: number }>(
-        /* sql */ `WITH found AS MATERIALIZED (SELECT ctid AS at FROM ${place} WHERE ${matches} LIMIT $2),
-          deleted AS (DELETE FROM ${place} WHERE ctid = ANY (ARRAY(SELECT at FROM found)) RETURNING 1)
-        SELECT (SELECT count(*) FROM found) AS found, (SELECT count(*) FROM deleted) AS deleted`,
-        [tenantId, DELETED_AT_ONCE],
-      );
-      const [{ found, deleted } = { found: 0, deleted: 0 }] = rows;
+      const { found, deleted } = await deleteSome(db, { place, matches }, tenantId);
       isAll = found < DELETED_AT_ONCE && deleted === found;
       count += deleted;
       // Of a long log each day is a place.
@@ -298,6 +292,31 @@ export async function deleteTenantRows(
     }
   }
   if (count > last) told(count);
+}
+
+/** SQLSTATE undefined_table. */
+const DROPPED = "42P01";
+
+/** Nothing where the place has gone since it was listed: a day that retention has dropped, or one that got its partition. */
+async function deleteSome(
+  db: Db,
+  { place, matches }: { place: string; matches: string },
+  tenantId: TenantId,
+): Promise<{ found: number; deleted: number }> {
+  const none = { found: 0, deleted: 0 };
+  try {
+    // Both are the catalog's own, quoted where they must be.
+    const { rows } = await db.query<typeof none>(
+      /* sql */ `WITH found AS MATERIALIZED (SELECT ctid AS at FROM ${place} WHERE ${matches} LIMIT $2),
+          deleted AS (DELETE FROM ${place} WHERE ctid = ANY (ARRAY(SELECT at FROM found)) RETURNING 1)
+        SELECT (SELECT count(*) FROM found) AS found, (SELECT count(*) FROM deleted) AS deleted`,
+      [tenantId, DELETED_AT_ONCE],
+    );
+    return rows[0] ?? none;
+  } catch (error) {
+    if (hasCode(error, DROPPED)) return none;
+    throw error;
+  }
 }
 
 export type Counts = { endpoints: number; dispatches: number; events: number; deliveries: number };
