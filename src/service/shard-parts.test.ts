@@ -8,27 +8,37 @@ import { joinedShards } from "../../test/support/joined-shards.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
 import { NO_REQUEST, POSTERN } from "../audit/audit-entry.ts";
-import { makeSecrets, readConfig } from "../config.ts";
+import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { together } from "../shared/ending.ts";
 import { makeProcessParts } from "./process-parts.ts";
-import type { Role } from "./service-options.ts";
+import type { Role, ServiceOptions } from "./service-options.ts";
 import { makeShardedParts } from "./shard-parts.ts";
 
 const of = joinedShards(["eu1", "eu2"]);
 
-/** Of a process of these roles on the shards of these URLs, not started. */
-async function partsOn(urls: readonly string[], role: Role) {
+/** Of a process of this role on the shards of these URLs, not started. */
+async function partsOn(
+  urls: readonly string[],
+  role: Role,
+  more: Partial<ServiceOptions> & { env?: Environment } = {},
+) {
   const { log, lines } = makeKeptLog();
   const [databaseUrl = ""] = urls;
   const shards = urls.map((url, place) => ({ name: `eu${place + 1}`, url, weight: 1 }));
   const options = {
-    config: readConfig({ ...makeSecrets(), DATABASE_URL: databaseUrl, DATA_DIR: temporaryPath("data") }),
+    config: readConfig({
+      ...makeSecrets(),
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: temporaryPath("data"),
+      ...more.env,
+    }),
     catalog: await openCatalog(undefined),
     databaseUrl,
     migrations: [],
     roles: new Set([role]),
     log,
+    ...more,
   };
   const process = await makeProcessParts(options);
   return { process, parts: await makeShardedParts(options, process, shards), shards, lines };
@@ -48,14 +58,38 @@ it("a process on several databases notices each that does not answer, and a chan
   );
 });
 
-it("a process on several databases ends the connections that it looks by too, last, as others' ends may look", async (test) => {
-  const { parts } = await partsOn([of("eu1").url, of("eu2").url], "api");
-  const end = test.mock.method(Pool.prototype, "end");
+it("a process on several databases ends what they share behind them, and last the connections that it looks by", async (test) => {
+  const { process, parts } = await partsOn([of("eu1").url, of("eu2").url], "api");
+  const order: string[] = [];
+  for (const name of ["stopSending", "close"] as const) {
+    const end = process[name];
+    test.mock.method(process, name, () => {
+      order.push(name);
+      return end();
+    });
+  }
+  const end = Reflect.get(Pool.prototype, "end");
+  test.mock.method(Pool.prototype, "end", function (this: Pool) {
+    order.push(Object(this).options.application_name === "postern directory" ? "directory" : "shard");
+    return Reflect.apply(end, this, []);
+  });
   await parts.close();
-  const isDirectory = end.mock.calls.map(
-    (call) => Object(call.this).options.application_name === "postern directory",
-  );
-  assert.deepEqual(isDirectory, [...Array<boolean>(8).fill(false), true, true]);
+  const shards = Array<string>(8).fill("shard");
+  assert.deepEqual(order, ["stopSending", ...shards, "close", "directory", "directory"]);
+});
+
+it("a worker alone hands over, from each shard, and takes from the intake, once for all; nothing begins before its shard is joined", async (test) => {
+  const never = new Promise<void>(() => undefined);
+  const absentShards = new Map(["eu1", "eu2"].map((name) => [name, never]));
+  const INTAKE_URL = `nats://127.0.0.1:${await freePort()}`;
+  const workOf = async (role: Role, env: Environment): Promise<number> => {
+    const { parts } = await partsOn([of("eu1").url, of("eu2").url], role, { absentShards, env });
+    test.after(() => parts.close());
+    return parts.background.length;
+  };
+  // Its catalog, and of each shard whether it answers, and what waits until it is joined.
+  assert.deepEqual([await workOf("api", {}), await workOf("api", { INTAKE_URL })], [5, 5]);
+  assert.deepEqual([await workOf("worker", {}), await workOf("worker", { INTAKE_URL })], [7, 8]);
 });
 
 it("what was counted of a tenant that has moved since is written where it lives before that shard is closed", async () => {
