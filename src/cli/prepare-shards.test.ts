@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
-import { it } from "node:test";
+import { it, type TestContext } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
@@ -13,7 +13,8 @@ import { prepareShards } from "./prepare-shards.ts";
 
 const of = joinedShards(["eu1", "eu2"]);
 
-it("a shard that is away is told once, also while it is looked for, and once it is back", async (test) => {
+/** Settings by which eu2 is behind a port where nobody listens, and what leads to it once it listens there, but for the first connections. */
+async function behind(test: TestContext, refused = 0) {
   const url = new URL(of("eu2").url);
   const { port: databasePort } = url;
   const port = await freePort();
@@ -21,7 +22,19 @@ it("a shard that is away is told once, also while it is looked for, and once it 
   const SHARDS = `eu1=${of("eu1").url}|eu2=${url.href}`;
   const config = readConfig({ ...makeSecrets(), SHARDS, DATA_DIR: temporaryPath("data") });
   assert.ok(config.shards !== undefined);
-  const sharded = { ...config, shards: config.shards };
+  let came = 0;
+  const server = createServer((client) => {
+    if (came++ < refused) return void client.destroy();
+    const database = connect(Number(databasePort), "127.0.0.1");
+    pipeline(client, database, client, () => undefined);
+    return undefined;
+  });
+  test.after(() => server.close());
+  return { sharded: { ...config, shards: config.shards }, server, port };
+}
+
+it("a shard that is away is told once, also while it is looked for, and once it is back", async (test) => {
+  const { sharded, server, port } = await behind(test);
   const { log, lines } = makeKeptLog();
   const toldOf = () => lines.filter((line) => line["shard"] === "eu2" && line["level"] !== 20);
   // A stop waits for the look that is under way.
@@ -39,11 +52,6 @@ it("a shard that is away is told once, also while it is looked for, and once it 
   const functions = "SELECT count(*)::int AS there FROM postern.schema_functions";
   const { rows: before } = await of("eu2").pool.query(functions);
   await of("eu2").pool.query("DELETE FROM postern.schema_functions");
-  const server = createServer((client) => {
-    const database = connect(Number(databasePort), "127.0.0.1");
-    pipeline(client, database, client, () => undefined);
-  });
-  test.after(() => server.close());
   server.listen(port, "127.0.0.1");
   waits[0]?.end();
   await prepared.absent.get("eu2");
@@ -54,4 +62,39 @@ it("a shard that is away is told once, also while it is looked for, and once it 
   assert.deepEqual(toldOf(), [away, away, { level: 30, shard: "eu2" }]);
   // It may have been away as the others were upgraded.
   assert.deepEqual((await of("eu2").pool.query(functions)).rows, before);
+});
+
+it("a shard that is another's when it is back is told at each look, and is not worked on before it is the right one", async (test) => {
+  const { sharded, server, port } = await behind(test);
+  const { log, lines } = makeKeptLog();
+  const waits = holdWaits();
+  test.after(releaseWaits);
+  const prepared = await prepareShards(sharded, log, 0);
+  test.after(() => prepared.stop());
+  let isJoined = false;
+  void prepared.absent.get("eu2")?.then(() => (isJoined = true));
+  await eventually(async () => waits.length === 1);
+  await of("eu2").pool.query("UPDATE postern.shard SET name = 'eu7'");
+  server.listen(port, "127.0.0.1");
+  lines.length = 0;
+  waits[0]?.end();
+  await eventually(async () => waits.length === 2);
+  const told = lines.filter((line) => line["level"] === 50);
+  assert.deepEqual(
+    told.map((line) => line["shard"]),
+    ["eu2"],
+  );
+  assert.match(String(told[0]?.["err"]), /eu7/);
+  assert.equal(isJoined, false);
+  await of("eu2").pool.query("UPDATE postern.shard SET name = 'eu2'");
+  waits[1]?.end();
+  await prepared.absent.get("eu2");
+});
+
+it("each shard may take as long as the first until it is there", async (test) => {
+  const { sharded, server, port } = await behind(test, 1);
+  server.listen(port, "127.0.0.1");
+  const prepared = await prepareShards(sharded, makeKeptLog().log, 60_000);
+  await prepared.stop();
+  assert.deepEqual([...prepared.absent.keys()], []);
 });

@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { it } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { startDnsServer } from "../../test/support/dns-server.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import { listen } from "../../test/support/tls-receiver.ts";
+import { listen, startReceiver } from "../../test/support/tls-receiver.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { newEventId } from "../shared/id.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeProcessParts } from "./process-parts.ts";
 
-const partsOf = async (env: Environment) =>
+const partsOf = async (env: Environment, extraCaPems: readonly string[] = []) =>
   makeProcessParts({
+    extraCaPems,
     config: readConfig({ ...makeSecrets(), ...env }),
     catalog: await openCatalog(undefined),
     databaseUrl: "postgres://unused",
@@ -30,6 +32,30 @@ it("a process that stops sending waits for no name server", async (test) => {
   await process.stopSending();
   assert.deepEqual(await looked, { kind: "unresolved", code: "ECANCELLED" });
   await process.close();
+});
+
+it("a process that stops sending has the answer of what is under way, and leaves receivers no connection", async (test) => {
+  const answering = Promise.withResolvers<void>();
+  let asked = 0;
+  const receiver = await startReceiver({
+    async respond() {
+      asked++;
+      await answering.promise;
+      return {};
+    },
+  });
+  test.after(() => receiver.close());
+  const process = await partsOf({ OUTBOUND_ALLOWED_CIDRS: "127.0.0.0/8" }, [receiver.caPem]);
+  const sending = process.sender.send({ url: receiver.url, headers: {}, body: "{}" });
+  await eventually(async () => asked > 0);
+  let isStopped = false;
+  const stopped = process.stopSending().then(() => (isStopped = true));
+  await setImmediate();
+  assert.equal(isStopped, false);
+  answering.resolve();
+  await stopped;
+  assert.equal((await sending).kind, "answered");
+  assert.equal(process.sender.stats().openConnections, 0);
 });
 
 /** Whether this machine may be a target, at this port. */
