@@ -1,7 +1,7 @@
 /** A session's tokens as the page takes, renews and loses them, on a server that answers what each test says. */
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { after, beforeEach, describe, it, type TestContext } from "node:test";
+import { after, afterEach, beforeEach, describe, it, type TestContext } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { listen } from "../../test/support/tls-receiver.ts";
 import { loadModule } from "./support/page.ts";
@@ -11,6 +11,7 @@ type Session = {
   openSession: (code: string) => Promise<void>;
   sessionState: () => State;
   sessionRefused: (token: string) => void;
+  startSession: () => void;
 };
 type Client = { api: { GET: (path: string) => Promise<object> } };
 
@@ -32,10 +33,26 @@ beforeEach(() => {
   renewals = 0;
 });
 
-const { openSession, sessionState, sessionRefused } = await loadModule<Session>("session/session.ts", {
-  baseUrl,
+/** As a tab has one. */
+const kept = new Map<string, string>();
+Object.defineProperty(globalThis, "sessionStorage", {
+  value: {
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, value: string) => kept.set(name, value),
+    removeItem: (name: string) => kept.delete(name),
+  },
 });
+
+const { openSession, sessionState, sessionRefused, startSession } = await loadModule<Session>(
+  "session/session.ts",
+  {
+    baseUrl,
+  },
+);
 const { api } = await loadModule<Client>("api/client.ts", { baseUrl });
+
+// Its timer would keep this process.
+afterEach(() => sessionRefused(sessionState().token?.token ?? ""));
 
 type Given = { token: string; expiresAt?: number; endsAt?: number; session?: unknown; date?: string | null };
 
@@ -128,7 +145,6 @@ describe("a renewal", () => {
     assert.equal(renewals, 1);
     timers.tick(1);
     await eventually(isRenewed(2));
-    sessionRefused("second");
   });
 
   it("goes by the clock of the service, or by one's own where an answer has no time", async (test) => {
@@ -146,7 +162,6 @@ describe("a renewal", () => {
     assert.ok(await hasEnded());
     await open({ token: "second", date: "soon", expiresAt: Date.now() + 15 * MINUTE_MS });
     assert.equal(sessionState().kind, "open");
-    sessionRefused("second");
   });
 
   it("is not asked for of the last token, which lasts as long as the session", async (test) => {
@@ -175,6 +190,55 @@ describe("a renewal", () => {
     answer = (_request, response) => response.end("{}");
     await api.GET("/api/webhooks");
     assert.equal(sessionState().token?.token, "other");
-    sessionRefused("other");
+  });
+});
+
+describe("a page that is loaded again", () => {
+  const KEY = "postern.session";
+
+  it("goes on with the token that was kept, until that has expired", async (test) => {
+    const timers = holdClock(test);
+    await open({ token: "kept" });
+    const held = kept.get(KEY) ?? "";
+    timers.tick(MINUTE_MS);
+    startSession();
+    assert.equal(sessionState().token?.token, "kept");
+    sessionRefused("kept");
+    kept.set(KEY, held);
+    timers.setTime(NOW + 15 * MINUTE_MS);
+    startSession();
+    assert.ok(await hasEnded());
+    assert.equal(kept.size, 0);
+  });
+
+  it("has no session where another's code was no good, nor after it ended", async () => {
+    await open({ token: "former" });
+    assert.equal(kept.size, 1);
+    answer = (_request, response) => response.writeHead(401).end();
+    await openSession("used");
+    startSession();
+    assert.equal(sessionState().kind, "absent");
+    await open({ token: "latter" });
+    sessionRefused("latter");
+    startSession();
+    assert.equal(sessionState().kind, "absent");
+  });
+
+  it("has none where what was kept is of before an upgrade, or is none", async () => {
+    const whole = { token: "a", expiresAt: Date.now() + MINUTE_MS, endsAt: Date.now() + MINUTE_MS };
+    for (const one of [
+      whole,
+      { ...whole, session: {} },
+      { ...whole, endsAt: "soon", session: null },
+      null,
+      "a",
+    ]) {
+      kept.set(KEY, JSON.stringify(one));
+      startSession();
+      assert.equal(sessionState().kind, "absent", JSON.stringify(one));
+    }
+    kept.set(KEY, "{broken");
+    startSession();
+    assert.equal(sessionState().kind, "absent");
   });
 });

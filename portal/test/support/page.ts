@@ -10,11 +10,12 @@ export async function loadModule<Module>(
   path: string,
   { baseUrl = "http://127.0.0.1/portal/", languages = ["en-GB"] }: Page = {},
 ): Promise<Module> {
-  const { href, origin } = new URL(baseUrl);
+  const location = new URL(baseUrl);
   const documentElement = { dataset: {}, lang: "" };
   for (const [name, value] of Object.entries({
-    document: { baseURI: href, documentElement },
-    location: { origin },
+    document: { baseURI: location.href, documentElement },
+    location,
+    window: new EventTarget(),
     navigator: { languages },
   }))
     Object.defineProperty(globalThis, name, { value, configurable: true });
