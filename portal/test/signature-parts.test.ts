@@ -123,4 +123,13 @@ describe("the check of a request", () => {
     const match = { code: "matches", tone: "good", header: "X-Service-Signature" };
     assert.deepEqual(await findingsOf(requestAt(String(at)), "match"), [match]);
   });
+
+  it("blames the secret that was rotated for X-Service-Signature alone, and for the other its id", async () => {
+    const other = Buffer.alloc(32, 1).toString("base64");
+    const standard = `webhook-id: changed\nwebhook-timestamp: ${at}\nwebhook-signature: v1,${other} v1,${other}`;
+    assert.deepEqual(await findingsOf(requestAt(String(at), standard), "match"), [
+      { code: "idChanged", tone: "bad", header: "webhook-signature" },
+      { code: "matches", tone: "good", header: "X-Service-Signature" },
+    ]);
+  });
 });
