@@ -33,6 +33,8 @@ beforeEach(() => {
   renewals = 0;
 });
 
+// Here alone: with a window, the library of queries takes this process for a page, and its timers keep it.
+Object.defineProperty(globalThis, "window", { value: new EventTarget() });
 /** As a tab has one. */
 const kept = new Map<string, string>();
 Object.defineProperty(globalThis, "sessionStorage", {

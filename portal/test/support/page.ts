@@ -15,7 +15,6 @@ export async function loadModule<Module>(
   for (const [name, value] of Object.entries({
     document: { baseURI: location.href, documentElement },
     location,
-    window: new EventTarget(),
     navigator: { languages },
   }))
     Object.defineProperty(globalThis, name, { value, configurable: true });
