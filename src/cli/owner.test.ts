@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
+import { Pool } from "pg";
 import { runHere } from "../../test/support/command.ts";
 import { createTestDatabase } from "../../test/support/postgres.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
@@ -57,6 +58,22 @@ describe("a command for all tenants", () => {
       );
     } finally {
       await database.drop();
+    }
+  });
+
+  it("is named where the server lists connections, and ends its own", async (test) => {
+    const database = await createTestDatabase();
+    test.after(() => database.drop());
+    const end = test.mock.method(Pool.prototype, "end");
+    const ended = () => end.mock.calls.map((call) => Object(call.this).options.application_name);
+    for (const [words, name] of [
+      [["audit"], "postern audit"],
+      [["keys", "status"], "postern keys status"],
+      [["keys", "rotate"], "postern keys rotate"],
+    ] as const) {
+      const { code } = await runHere([...words], { ...settings, DATABASE_URL: database.url });
+      assert.equal(code, 0, name);
+      assert.ok(ended().includes(name), name);
     }
   });
 });

@@ -31,8 +31,8 @@ beforeEach(async () => {
   assert.ok(claimed !== null);
   run = claimed;
 });
-/** One that leads from the first shard. Whose name is failing does not answer. */
-function eraserOf({ home = "eu1", failing = {} }: { home?: string; failing?: Record<string, Error> } = {}) {
+/** Whose name is failing does not answer. */
+function placesOf({ home = "eu1", failing = {} }: { home?: string; failing?: Record<string, Error> } = {}) {
   const pulseOf = (name: string) => ({
     async guard<T>(work: () => Promise<T>): Promise<T> {
       if (failing[name] !== undefined) throw failing[name];
@@ -41,9 +41,11 @@ function eraserOf({ home = "eu1", failing = {} }: { home?: string; failing?: Rec
   });
   const shards = new Map(NAMES.map((name) => [name, { db: poolOf(name), pulse: pulseOf(name) }]));
   const log = makeLog("silent");
-  const directory = new Directory({ first: "eu1", shards, choose: () => home, log });
-  return makeEraseElsewhere("eu1", { directory, shards });
+  return { directory: new Directory({ first: "eu1", shards, choose: () => home, log }), shards };
 }
+
+/** One that leads from the first shard. */
+const eraserOf = (given?: Parameters<typeof placesOf>[0]) => makeEraseElsewhere("eu1", placesOf(given));
 
 const add = (name: string) => insertEndpoint(poolOf(name), newEndpoint({ tenantId: acme }));
 
@@ -138,6 +140,15 @@ describe("the other shards' parts of an erasure", () => {
       trouble: null,
       isAway: false,
     });
+    assert.deepEqual([await partOf("eu2"), await partOf("eu3")], [null, null]);
+  });
+
+  it("are left to it also where this process knew another home before", async () => {
+    const places = placesOf();
+    assert.equal((await places.directory.find(acme)).shard, "eu1");
+    const erase = makeEraseElsewhere("eu1", places);
+    await poolOf("eu1").query("UPDATE postern.shard_directory SET shard = 'eu3', version = 2");
+    assert.deepEqual(await erase(run), { rows: 0, objects: 0, trouble: null, isAway: false });
     assert.deepEqual([await partOf("eu2"), await partOf("eu3")], [null, null]);
   });
 

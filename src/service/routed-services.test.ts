@@ -25,6 +25,8 @@ let answers: Map<string, unknown>;
 let moving: string[];
 /** Rejects what waits for a shard that is found away, as a pulse does. */
 let away: PromiseWithResolvers<never>;
+/** Names of shards that are known not to answer. */
+let silent: Set<string>;
 let services: ApiServices;
 /** What of its folder a shard serves. */
 let files: Map<string, unknown>;
@@ -55,7 +57,12 @@ function shard(name: string): object {
   const residents = { of: (id: string) => ({ query: async () => void reached.push([`${name} has`, id]) }) };
   return {
     name,
-    pulse: { guard: (work: () => unknown) => work() },
+    pulse: {
+      async guard(work: () => unknown) {
+        if (silent.has(name)) throw new Refusal("unavailable");
+        return work();
+      },
+    },
     parts: {
       pools: { residents, publisher },
       queue: noting(`${name}.queue`),
@@ -74,6 +81,7 @@ beforeEach(() => {
   moving = [];
   away = Promise.withResolvers();
   files = new Map();
+  silent = new Set();
   services = makeServices();
   begun = reached;
   reached = [];
@@ -202,6 +210,31 @@ describe("with several shards", () => {
       failures.set("eu2.portal.open", other);
       await assert.rejects(services.portal.open(one, two), other);
     }
+  });
+
+  it("a shard that is known not to answer is not asked by what asks all of them, nor the first for its moves", async () => {
+    silent.add("eu1");
+    const away = { code: "unavailable" };
+    await assert.rejects(services.tenants.count(acme), away);
+    assert.equal(reached.length, 0);
+    const grant = Object({ tenantId: null });
+    await assert.rejects(services.portal.grant(one, grant, 5), away);
+    assert.equal(reached.length, 0);
+    await assert.rejects(services.tenants.list({ prefix: "", after: "", limit: 2 }), away);
+    assert.equal(await services.portal.open(one, two), "eu2.portal.open");
+    assert.deepEqual(
+      reached.map(([name]) => name),
+      ["eu2.tenants.list", "eu2.portal.open"],
+    );
+  });
+
+  it("what producers publish, and what the API logs, is the process's", async () => {
+    await services.publisher.publish(one, two);
+    services.log.info("a line");
+    assert.deepEqual(reached, [
+      ["publisher.publish", one, two],
+      ["log.info", "a line"],
+    ]);
   });
 
   it("a key is asked for where its tenant lives", async () => {
