@@ -1,17 +1,20 @@
 /** What a bucket's configuration does to a start; how it is judged is in src/storage/bytes/bucket-check.test.ts. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { afterEach, it } from "node:test";
 import { GOOD_BUCKET } from "../../test/support/good-bucket.ts";
 import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
+import { temporaryPath } from "../../test/support/temporary.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";
+import { buildObjectKey } from "../storage/rules/object-key.ts";
 import type { BucketConfig } from "../storage/rules/validate-bucket.ts";
 import type { StorageUpkeepTimes } from "../storage/upkeep/storage-upkeep.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeMetrics } from "../telemetry/metrics.ts";
-import { makeStorageParts, requireSafeBucket, storageWork } from "./storage-parts.ts";
+import { makeStorageParts, reconcilingServices, requireSafeBucket, storageWork } from "./storage-parts.ts";
 
 afterEach(releaseWaits);
 
@@ -70,6 +73,42 @@ async function served(env: Environment) {
 it("the API serves the files of a folder, and not those of an object store", async () => {
   assert.deepEqual(await served({}), ["artifacts"]);
   assert.equal(await served({ OBJECT_STORE_URL: "s3://artifacts?region=us-east-1" }), null);
+});
+
+it("what the bucket is asked is measured", async () => {
+  const config = readConfig({ ...makeSecrets(), DATA_DIR: temporaryPath("data") });
+  const metrics = makeMetrics();
+  const services = { config, tenants: Object({}), worker: Object({}), log: makeLog("silent") };
+  const { bucket } = await makeStorageParts({ ...services, metrics });
+  const ids = { tenant_id: randomUUID(), delivery_id: randomUUID() };
+  const key = buildObjectKey({ ...ids, attempt: 1, kind: "request_body" });
+  // Its folder is made with the first object.
+  await assert.rejects(bucket.head({ bucket: bucket.name, key, version_id: null }), StoreUnavailableError);
+  assert.ok((await metrics.storageDuration.get()).values.length > 0);
+});
+
+it("rows are compared with the bucket as the worker, for as long as artifacts are kept", () => {
+  const config = readConfig({ ...makeSecrets(), ARTIFACT_DAYS: "41" });
+  const [bucket, probes, worker, tenants] = ["bucket", "probes", "worker", "tenants"].map((name) =>
+    Object({ name }),
+  );
+  const at = { databaseUrl: "postgres://here/postern", connectionTimeoutMs: 7 };
+  assert.deepEqual(
+    reconcilingServices(Object({ bucket, probes }), { config, pools: Object({ worker, tenants }), ...at }),
+    {
+      db: worker,
+      tenants,
+      bucket,
+      probes,
+      planDays: 41,
+      lock: {
+        url: at.databaseUrl,
+        applicationName: "postern reconcile",
+        connectionTimeoutMs: 7,
+        role: "postern_worker",
+      },
+    },
+  );
 });
 
 /** How long the upkeep of artifacts waits after its first round, in which all of it fails. */
