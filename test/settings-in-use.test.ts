@@ -105,6 +105,8 @@ before(async () => {
   ]);
   const json = { keep_request_bodies: true, keep_response_bodies: false, artifact_days: null };
   await storageOf(api).call("PUT", "/settings", { json });
+  const range = { from: new Date(Date.now() - HOUR_MS).toISOString(), to: new Date().toISOString() };
+  await storageOf(api).call("POST", "/exports", { json: range });
   await createEndpoint(api, { url, events: ["customer.created"] });
   await publish(api, "customer.created");
   worker = await start("worker");
@@ -148,9 +150,15 @@ describe("by its settings a worker", () => {
     assert.equal(Date.parse(data.disabled_after) - Date.parse(data.failing_since), DISABLE_AFTER_H * HOUR_MS);
   });
 
-  it("keeps bodies", { timeout: 20_000 }, async () => {
-    const item = await eventually(async () => (await storageOf(api).library()).items[0]);
-    const keptMs = Date.parse(item.expires_at ?? "") - Date.parse(item.available_at);
-    assert.equal(keptMs, ARTIFACT_DAYS * 24 * HOUR_MS);
-  });
+  for (const [what, kind] of [
+    ["bodies", "request_body"],
+    ["exports", "export"],
+  ] as const)
+    it(`keeps ${what}`, { timeout: 20_000 }, async () => {
+      const item = await eventually(async () =>
+        (await storageOf(api).library()).items.find((one) => one.kind === kind),
+      );
+      const keptMs = Date.parse(item.expires_at ?? "") - Date.parse(item.available_at);
+      assert.equal(keptMs, ARTIFACT_DAYS * 24 * HOUR_MS);
+    });
 });
