@@ -164,12 +164,15 @@ async function launch(
   try {
     // First, because this process may be killed before the server has written its file.
     const watchdog = spawnWatchdog(END_TOLD, []);
-    const child = spawn(command.file, command.args, {
+    const child = spawn("/bin/sh", ["-c", ONCE_TOLD, command.file, ...command.args], {
       ...command.options,
       detached: true,
-      stdio: ["ignore", log.fd, log.fd],
+      stdio: ["pipe", log.fd, log.fd],
     });
-    watchdog.stdin?.write(`${child.pid}\n`);
+    // Behind that: where this process is killed in between, no server runs that nobody would end.
+    const begin = (): void => void child.stdin?.on("error", () => undefined).end("\n");
+    // Where no watchdog could be started, there is none to tell.
+    if (watchdog.stdin?.write(`${child.pid}\n`, begin) === undefined) begin();
     child.once("close", () => watchdog.kill("SIGKILL"));
     const failure = Promise.withResolvers<never>();
     const onExit = (): void => {
@@ -187,6 +190,8 @@ async function launch(
   }
 }
 
+/** Becomes the server, if this process lives to tell it so. */
+const ONCE_TOLD = 'read -r _ && exec "$0" "$@" < /dev/null';
 /** Ends the server whose id it is told, if this process lives to tell it. */
 const END_TOLD = 'read -r pid || exit; read -r _; kill -INT "$pid"';
 /** Ends the server that its file names by then: its id may be another process's. */

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { nodeScript } from "../../test/support/node-script.ts";
-import { childrenOf, processOf } from "../../test/support/processes.ts";
+import { childrenOf, processIds, processOf } from "../../test/support/processes.ts";
 import { readState, startServer } from "./embedded-cluster.ts";
 import { isServerOf } from "./embedded-process.ts";
 
@@ -41,10 +41,11 @@ async function start(program: string): Promise<ChildProcess> {
   return child;
 }
 
-/** The same in a process of its own, which then has nothing more to do. */
-async function startElsewhere(program: string): Promise<ChildProcess> {
+/** The same in a process of its own, which then has nothing more to do. `before` is done there first. */
+async function startElsewhere(program: string, before = ""): Promise<ChildProcess> {
   const placement = JSON.stringify(await place(program));
   const source = `
+    ${before}
     import { startServer } from ${JSON.stringify(import.meta.resolve("./embedded-cluster.ts"))};
     await startServer(${placement}, 5999, {});`;
   const service = spawn(process.execPath, ["--input-type=module", "--eval", source], { stdio: "inherit" });
@@ -86,6 +87,11 @@ function runs(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether a process has the folder among its words. */
+function isAnyAt(path: string): boolean {
+  return processIds().some((pid) => processOf(pid)?.words.includes(path) === true);
 }
 
 describe("a server that starts", () => {
@@ -169,5 +175,19 @@ describe("a server that starts", () => {
     assert.equal(isServerOf(Number(pid), cluster), true);
     service.kill("SIGKILL");
     await eventually(async () => !isServerOf(Number(pid), cluster));
+  });
+
+  it("does not begin before it would end with its process", { timeout: 20_000 }, async () => {
+    const service = await startElsewhere(
+      SERVER,
+      `import { Socket } from "node:net";
+      const { write } = Socket.prototype;
+      Socket.prototype.write = function (text, ...more) {
+        if (/^[0-9]+[^0-9]$/.test(text)) process.kill(process.pid, "SIGKILL");
+        return write.call(this, text, ...more);
+      };`,
+    );
+    assert.deepEqual(await once(service, "exit"), [null, "SIGKILL"]);
+    await eventually(async () => !isAnyAt(cluster));
   });
 });
