@@ -66,13 +66,16 @@ async function failOnce(): Promise<void> {
   });
 }
 
-/** The busy endpoint's attempt ends, then the other's; the latter is recorded first. */
-async function othersComeFirst(status: number): Promise<void> {
+/** The busy endpoint's attempt ends, then the other's; the latter is recorded first. Answers what had arrived before the lock went. */
+async function othersComeFirst(status: number): Promise<unknown[]> {
   answer.resolve({ status });
   await publish(service, "invoice.paid");
   await eventually(async () => (await logOf(other))[0]?.[0] === "delivered");
   assert.deepEqual((await logOf(busy))[0], ["pending", 1]);
+  // Before the rollback: whoever waits may go on before its answer is here.
+  const arrivedBefore = service.receiver.requests.map(({ headers }) => headers["webhook-id"]);
   await holder.query("ROLLBACK");
+  return arrivedBefore;
 }
 
 /** For a lock of the holder's. */
@@ -117,8 +120,7 @@ it("an endpoint's lock delays its next attempts too: their outcomes would pile u
   answer.resolve({ status: 500 });
   await somebodyWaits();
   const next = await publish(service, "invoice.overdue");
-  await othersComeFirst(500);
-  const beforeUnlock = service.receiver.requests.map(({ headers }) => headers["webhook-id"]);
+  const beforeUnlock = await othersComeFirst(500);
   assert.ok(!beforeUnlock.includes(next.id));
   await arrived(next.id);
 });
