@@ -1,5 +1,4 @@
 /** Asking for replays, counting beforehand, following and canceling them. The worker does them. */
-import { setTimeout as delay } from "node:timers/promises";
 import { recordDone } from "../audit/audit.ts";
 import type { Caller } from "../audit/audit-entry.ts";
 import type { Db } from "../database/pool.ts";
@@ -9,6 +8,7 @@ import type { ReplayPage } from "../queue/once.ts";
 import { newReplayId, type EndpointId, type ReplayId, type TenantId } from "../shared/id.ts";
 import { issueAt, Refusal, type Issue } from "../shared/refusal.ts";
 import type { SecretBox } from "../shared/secret-box.ts";
+import { endOfPresent, until } from "../shared/until.ts";
 import { findAccepting } from "./accepting-store.ts";
 import { countCandidates, startOf, type ReplayCount } from "./count-candidates.ts";
 import { MAX_REPLAY_RANGE_MS, MAX_RUNNING_REPLAYS, type Replay, type ReplayFilter } from "./replay.ts";
@@ -21,7 +21,6 @@ import {
   subtractSent,
 } from "./replay-store.ts";
 
-const LOOK_MS = 50;
 /** Longer than events are stored for at most: in parts, or behind a key that is held. */
 const ACCEPTING_MS = 6000;
 const RETRY_AFTER_S = 5;
@@ -130,20 +129,14 @@ export class Replays {
  * may get none of them, as one that was made since, and no page would have one that is
  * stored behind it. What is stored from now on goes to the endpoint by itself.
  */
-async function endOfAccepting(db: Db): Promise<() => Promise<boolean>> {
-  const accepting = new Set(await findAccepting(db));
-  return async () => accepting.size === 0 || (await findAccepting(db)).every((id) => !accepting.has(id));
+function endOfAccepting(db: Db): Promise<() => Promise<boolean>> {
+  return endOfPresent(() => findAccepting(db));
 }
 
 async function untilAccepted(areAccepted: () => Promise<boolean>): Promise<void> {
-  const endsAt = performance.now() + ACCEPTING_MS;
-  while (!(await areAccepted())) {
-    if (performance.now() > endsAt) {
-      const cause = new Error("events that were being stored are not committed yet");
-      throw new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause });
-    }
-    await delay(LOOK_MS);
-  }
+  if (await until(areAccepted, performance.now() + ACCEPTING_MS)) return;
+  const cause = new Error("events that were being stored are not committed yet");
+  throw new Refusal("unavailable", { retryAfterS: RETRY_AFTER_S, cause });
 }
 
 /** Other requests of the tenant wait until the transaction ends. */

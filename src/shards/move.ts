@@ -28,6 +28,7 @@ import { inTransaction } from "../database/transaction.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import type { TenantId } from "../shared/id.ts";
 import { withinLimit } from "../shared/time-limit.ts";
+import { until } from "../shared/until.ts";
 import { askAlone, askAloneInSession } from "./asking-source.ts";
 import {
   ensureDay,
@@ -81,7 +82,7 @@ import {
   type MoveSite,
 } from "./move-store.ts";
 import { BROUGHT } from "./move-tables.ts";
-import { endOfOpen, until } from "./open-transactions.ts";
+import { endOfOpen } from "./open-transactions.ts";
 import { releaseWhenOpenEnd, reopen } from "./reopen.ts";
 
 /** Less than callers wait: see while-moving.ts. */

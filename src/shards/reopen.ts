@@ -1,9 +1,10 @@
 /** Lets a tenant work in a shard again, where a move had held it. */
 import type { Db } from "../database/pool.ts";
 import type { TenantId } from "../shared/id.ts";
+import { until } from "../shared/until.ts";
 import { releaseEndpoints, releaseLate } from "./hold-store.ts";
 import { setMoving, unfence, type MoveSite } from "./move-store.ts";
-import { endOfOpen, until } from "./open-transactions.ts";
+import { endOfOpen } from "./open-transactions.ts";
 
 /** In one transaction: nobody would end what a kill left between two of these steps. */
 export async function reopen(db: Db, tenantId: TenantId): Promise<void> {
