@@ -13,6 +13,7 @@ import { asFastAsAnswered, atSteadyRate, spread } from "./shards-task.ts";
 import { besideStandby } from "./standby-task.ts";
 import { costOf, type Program, type Stand } from "./stand.ts";
 import { watched } from "./watchers-task.ts";
+import { weigh } from "./weigh-task.ts";
 
 export type Row = { task: string; [figure: string]: string | number };
 
@@ -308,30 +309,13 @@ async function keeping(stand: Stand): Promise<Row> {
   return burstRow("K burst, request bodies kept", runs);
 }
 
-const SIZES = `SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal, sum(pg_table_size(oid))::bigint AS heap,
-    sum(pg_indexes_size(oid))::bigint AS indexes
-  FROM pg_class WHERE relnamespace = 'postern'::regnamespace AND relkind = 'r' AND relname ~ '^deliveries_'`;
-
-/** A with an answer as most servers give it: the bytes that one delivery adds to the log and its indexes, and to the WAL. */
+/** A with an answer as most servers give it. */
 async function weighing(stand: Stand): Promise<Row> {
-  const count = 20_000;
-  await stand.sql("TRUNCATE postern.deliveries, postern.events");
-  const program = await stand.start("up");
-  // No page is then written whole because of it, as between two checkpoints of a busy server most are not.
-  await stand.sql("CHECKPOINT");
-  const [before] = await stand.sql(SIZES);
-  await burst(stand, [program], program, { count, senders: 16, path: "/ok/usual" });
-  const [after] = await stand.sql(SIZES);
-  await program.stop();
-  const perRow = (name: string): number => round((Number(after?.[name]) - Number(before?.[name])) / count, 0);
-  const [heap, indexes] = [perRow("heap"), perRow("indexes")];
-  return {
-    task: "W bytes of a delivery",
-    heap,
-    indexes,
-    "heap + indexes": heap + indexes,
-    WAL: perRow("wal"),
-  };
+  const figures = await weigh(stand, async (program) => {
+    await burst(stand, [program], program, { ...ONE_ENDPOINT, path: "/ok/usual" });
+    return ONE_ENDPOINT.count;
+  });
+  return { task: "W bytes of a delivery", ...figures };
 }
 
 async function pulling(stand: Stand): Promise<Row> {
