@@ -1,9 +1,14 @@
 /** What changes or moves a tenant's rows while they are erased: none of them is left, since nobody would look again. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
+import type { Db } from "../src/database/pool.ts";
+import { sumExhausted } from "../src/endpoints/notice-store.ts";
+import { followFirst } from "../src/queue/postgres/follow.ts";
+import { newEndpointId, type EndpointKey } from "../src/shared/id.ts";
 import { eventually } from "./support/eventually.ts";
 import { pidOf, waitersFor } from "./support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { tenant } from "./support/two-tenants.ts";
 
 const ERASE = "SELECT postern.erase_tenant_rows('acme', 10, true)::int AS erased";
 const DAY = "to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')";
@@ -23,8 +28,8 @@ after(() => database.drop());
 
 const sql = async (text: string) => (await database.pool.query(text)).rows;
 
-/** The tables that have rows of the tenant behind an erasure that begins while another transaction has done this. */
-async function leftBehind(change: string): Promise<unknown[]> {
+/** The tables that have rows of the tenant behind an erasure that begins while another transaction has done this, and does the rest then. */
+async function leftBehind(change: string, rest?: (db: Db) => Promise<unknown>): Promise<unknown[]> {
   const { pool } = database;
   const changing = await pool.connect();
   try {
@@ -33,8 +38,7 @@ async function leftBehind(change: string): Promise<unknown[]> {
     const erased = pool.query(ERASE).then(() => (isErased = true));
     const pid = await pidOf(changing);
     await eventually(async () => isErased || (await waitersFor(pool, pid)) === 1);
-    await changing.query("COMMIT");
-    await erased;
+    await Promise.all([erased, (rest?.(changing) ?? Promise.resolve()).then(() => changing.query("COMMIT"))]);
   } finally {
     changing.release(true);
   }
@@ -65,4 +69,28 @@ it("a row of which a copy is made for a partition of its day", async () => {
   const today = "(now() AT TIME ZONE 'UTC')::date";
   await sql(`SELECT postern.stage_partitions('events', ${today}, ${today})`);
   assert.deepEqual(await leftBehind("SELECT postern.copy_staged_rows('events', 0, 1000)"), []);
+});
+
+async function addDeleted(isUnsettled: boolean): Promise<EndpointKey & { row: string }> {
+  const endpointId = newEndpointId();
+  await sql(`INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at, deleted_at, unsettled)
+    VALUES ('acme', '${endpointId}', '', '{}', '', now(), now(), now(), ${isUnsettled})`);
+  return { tenantId: tenant("acme"), endpointId, row: `tenant_id = 'acme' AND id = '${endpointId}'` };
+}
+
+it("an endpoint whose dispatches end with it, and neither waits for the other in a circle", async () => {
+  const { row, ...endpoint } = await addDeleted(true);
+  await sql(`INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+    VALUES ('acme', '${endpoint.endpointId}', postern.uuid_v7(), postern.uuid_v7(), 'a.b', 1, now(), now())`);
+  const lock = `SELECT FROM postern.endpoints WHERE ${row} FOR NO KEY UPDATE`;
+  assert.deepEqual(await leftBehind(lock, (db) => followFirst(db, endpoint)), []);
+});
+
+it("exhausted events of a deleted endpoint that are counted, and neither waits for the other in a circle", async () => {
+  const { row, ...endpoint } = await addDeleted(false);
+  await sql(`INSERT INTO postern.exhausted_events (tenant_id, endpoint_id, count, delivery_id, event_id, event_type)
+    VALUES ('acme', '${endpoint.endpointId}', 1, postern.uuid_v7(), postern.uuid_v7(), 'a.b')`);
+  const lock = `UPDATE postern.endpoints SET exhausted_told_at = now() WHERE ${row}`;
+  const told = { ...endpoint, url: "", isDeleted: true };
+  assert.deepEqual(await leftBehind(lock, (db) => sumExhausted(db, [told])), []);
 });

@@ -8,7 +8,8 @@ DECLARE
 BEGIN
   DELETE FROM postern.audit_log WHERE id IN (
     SELECT id FROM postern.audit_log
-    WHERE id < postern.lowest_id_at(now() - interval '365 days') ORDER BY id LIMIT 10000);
+    WHERE id < postern.lowest_id_at(now() - interval '365 days') ORDER BY id LIMIT 10000
+    FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS removed = ROW_COUNT;
   RETURN removed;
 END

@@ -78,9 +78,14 @@ export async function isEndpointErased(db: Db, { tenantId, endpointId }: Endpoin
 /** Logs sends that lost their process as failed with the error `interrupted`; answers how many. Of all tenants. */
 export async function endInterruptedSends(db: Db): Promise<number> {
   const { rowCount } = await db.query(
-    /* sql */ `WITH ended AS (
-        DELETE FROM postern.person_sends
-        WHERE id < postern.lowest_id_at(now() - make_interval(secs => $1)) AND ${notOnItsWay("tenant_id")} RETURNING *
+    /* sql */ `WITH lost AS MATERIALIZED (
+        SELECT tenant_id, endpoint_id, id FROM postern.person_sends
+        WHERE id < postern.lowest_id_at(now() - make_interval(secs => $1)) AND ${notOnItsWay("tenant_id")}
+        ORDER BY tenant_id, endpoint_id, id -- as in order_of_deletion.sql
+      ), ended AS (
+        DELETE FROM postern.person_sends s USING lost
+        WHERE s.tenant_id = ANY (ARRAY[lost.tenant_id]) AND s.endpoint_id = lost.endpoint_id AND s.id = lost.id
+        RETURNING s.*
       )
       INSERT INTO postern.deliveries (tenant_id, endpoint_id, id, event_id, test_id, event_type, trigger, status,
         attempt, request_body, request_headers, latency_ms, error, version)

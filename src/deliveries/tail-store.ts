@@ -25,5 +25,10 @@ export async function endWatch(db: Db, tenantId: TenantId, watcher: string): Pro
 
 /** Deletes the notes of processes that ended without a word. Of all tenants. */
 export async function removeOldWatches(db: Db): Promise<void> {
-  await db.query(/* sql */ `DELETE FROM postern.log_watches WHERE until < now()`);
+  await db.query(/* sql */ `WITH old AS MATERIALIZED (
+      SELECT tenant_id, watcher FROM postern.log_watches WHERE until < now()
+      ORDER BY tenant_id, watcher -- as in order_of_deletion.sql
+    )
+    DELETE FROM postern.log_watches w USING old
+    WHERE w.tenant_id = ANY (ARRAY[old.tenant_id]) AND w.watcher = old.watcher AND until < now()`);
 }

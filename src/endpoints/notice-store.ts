@@ -101,15 +101,24 @@ export async function takeExhausting(
   return rows;
 }
 
-/** Takes all exhausted events of these endpoints, and answers one sum for each of them that is not deleted. */
+/**
+ * Takes all exhausted events of these endpoints, and answers one sum for each of them that is not deleted. Who has
+ * them locked is erasing their tenant, and may wait for an endpoint that was taken.
+ */
 export async function sumExhausted(db: Db, endpoints: readonly EndpointRef[]): Promise<ExhaustedEvents[]> {
   const { rows } = await db.query<ExhaustedEvents>({
     name: "sum-exhausted-events",
-    text: /* sql */ `WITH taken AS (
-        DELETE FROM postern.exhausted_events AS x
-        USING unnest($1::text[], $2::uuid[], $3::text[], $4::boolean[]) AS e (tenant_id, id, url, is_deleted)
-        WHERE x.tenant_id = ANY (ARRAY[e.tenant_id]) AND x.endpoint_id = e.id
-        RETURNING x.*, e.url, e.is_deleted
+    text: /* sql */ `WITH free AS MATERIALIZED (
+        SELECT x.*, e.url, e.is_deleted
+        FROM unnest($1::text[], $2::uuid[], $3::text[], $4::boolean[]) AS e (tenant_id, id, url, is_deleted)
+          CROSS JOIN LATERAL (
+            SELECT tenant_id, endpoint_id, delivery_id FROM postern.exhausted_events
+            WHERE tenant_id = e.tenant_id AND endpoint_id = e.id FOR UPDATE SKIP LOCKED
+          ) AS x
+      ), taken AS (
+        DELETE FROM postern.exhausted_events AS x USING free AS f
+        WHERE x.tenant_id = ANY (ARRAY[f.tenant_id]) AND x.endpoint_id = f.endpoint_id AND x.delivery_id = f.delivery_id
+        RETURNING x.*, f.url, f.is_deleted
       )
       SELECT DISTINCT ON (tenant_id, endpoint_id) tenant_id AS "tenantId", endpoint_id AS "endpointId", url,
         (sum(count) OVER (PARTITION BY tenant_id, endpoint_id))::float8 AS count,

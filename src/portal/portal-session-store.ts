@@ -87,8 +87,11 @@ export async function deleteSession(db: Db, id: PortalSessionId): Promise<void> 
  * asked again of a row that was waited for: its code may just have been used.
  */
 export async function forgetPortalSessions(db: Db): Promise<boolean> {
-  const { rowCount } = await db.query(/* sql */ `DELETE FROM postern.portal_sessions WHERE id IN (
-        SELECT id FROM postern.portal_sessions WHERE until < now() LIMIT 1000) AND until < now()`);
+  const { rowCount } = await db.query(/* sql */ `WITH old AS MATERIALIZED (
+        SELECT id FROM (SELECT id FROM postern.portal_sessions WHERE until < now() LIMIT 1000) AS ended
+        ORDER BY id -- as in order_of_deletion.sql
+      )
+      DELETE FROM postern.portal_sessions p USING old WHERE p.id = ANY (ARRAY[old.id]) AND until < now()`);
   return rowCount === 1000;
 }
 

@@ -203,7 +203,7 @@ export async function forgetReplays(db: Db, retentionDays: number): Promise<bool
   const { rowCount } = await db.query(
     /* sql */ `DELETE FROM postern.replays WHERE (tenant_id, id) IN (
         SELECT tenant_id, id FROM postern.replays
-        WHERE finished_at < now() - make_interval(days => $1) LIMIT 1000)`,
+        WHERE finished_at < now() - make_interval(days => $1) LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
     [retentionDays],
   );
   return rowCount === 1000;

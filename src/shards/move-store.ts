@@ -265,6 +265,9 @@ export async function hasTenantRows(db: Db, tenantId: TenantId): Promise<boolean
 
 const DELETED_AT_ONCE = 5000;
 
+/** A table of the catalog, and its rows of a tenant: all quoted where they must be. */
+type Place = { place: string; matches: string; inOrder: string };
+
 /** Deletes the tenant's rows, except events that wait to be handed over. `told` gets the number now and then, and at the end. */
 export async function deleteTenantRows(
   db: Db,
@@ -272,17 +275,16 @@ export async function deleteTenantRows(
   told: (count: number) => void,
 ): Promise<void> {
   // Of the audit log all goes, also what an erasure leaves.
-  const { rows: places } = await db.query<{
-    place: string;
-    matches: string;
-  }>(/* sql */ `SELECT place::text AS place, CASE name WHEN 'audit_log' THEN 'tenant_id = $1' ELSE matches END AS matches
+  const { rows: places } =
+    await db.query<Place>(/* sql */ `SELECT place::text AS place, postern.order_of_deletion(name) AS "inOrder",
+        CASE name WHEN 'audit_log' THEN 'tenant_id = $1' ELSE matches END AS matches
       FROM postern.tables_of_tenants() WHERE ${OF_SHARD}`);
   let count = 0;
   let last = 0;
-  for (const { place, matches } of places) {
+  for (const place of places) {
     // One that another transaction has changed is passed over, and is found by the next look.
     for (let isAll = false; !isAll;) {
-      const { found, deleted } = await deleteSome(db, { place, matches }, tenantId);
+      const { found, deleted } = await deleteSome(db, place, tenantId);
       isAll = found < DELETED_AT_ONCE && deleted === found;
       count += deleted;
       // Of a long log each day is a place.
@@ -300,14 +302,16 @@ const DROPPED = "42P01";
 /** Nothing where the place has gone since it was listed: a day that retention has dropped, or one that got its partition. */
 async function deleteSome(
   db: Db,
-  { place, matches }: { place: string; matches: string },
+  { place, matches, inOrder }: Place,
   tenantId: TenantId,
 ): Promise<{ found: number; deleted: number }> {
   const none = { found: 0, deleted: 0 };
   try {
-    // Both are the catalog's own, quoted where they must be.
+    // Deleted in the order of their places, so what needs another order is locked first.
+    const lock = inOrder === "" ? "" : "FOR UPDATE";
     const { rows } = await db.query<typeof none>(
-      /* sql */ `WITH found AS MATERIALIZED (SELECT ctid AS at FROM ${place} WHERE ${matches} LIMIT $2),
+      /* sql */ `WITH found AS MATERIALIZED (
+            SELECT ctid AS at FROM ${place} WHERE ${matches} ${inOrder} LIMIT $2 ${lock}),
           deleted AS (DELETE FROM ${place} WHERE ctid = ANY (ARRAY(SELECT at FROM found)) RETURNING 1)
         SELECT (SELECT count(*) FROM found) AS found, (SELECT count(*) FROM deleted) AS deleted`,
       [tenantId, DELETED_AT_ONCE],

@@ -20,6 +20,13 @@ import {
   type DeliveryId,
   type EndpointId,
 } from "../../shared/id.ts";
+import { removeOldAudit } from "../../audit/audit-store.ts";
+import { forgetDeletedEndpoints } from "../../endpoints/endpoint-store.ts";
+import { forgetReplays } from "../../replays/replay-store.ts";
+import { endInterruptedSends } from "../../deliveries/person-send-store.ts";
+import { removeOldWatches } from "../../deliveries/tail-store.ts";
+import { forgetPortalSessions } from "../../portal/portal-session-store.ts";
+import { deleteTenantRows } from "../../shards/move-store.ts";
 import type { LeasedDispatch } from "../queue.ts";
 import { holdTenant, releaseEndpoints, releaseLate } from "../../shards/hold-store.ts";
 import { completeAttempts } from "./complete-store.ts";
@@ -65,6 +72,9 @@ const NUMBERS = {
   delivery_stats: "count",
   header_sets: "(used_on - date '2026-01-01')",
   idempotency_keys: "get_byte(fingerprint, 0)",
+  person_sends: "attempt",
+  portal_sessions: "minutes",
+  log_watches: "get_byte(uuid_send(watcher), 15)",
 } as const;
 type Table = keyof typeof NUMBERS;
 const TABLES = [
@@ -74,6 +84,9 @@ const TABLES = [
   "delivery_stats",
   "header_sets",
   "idempotency_keys",
+  "person_sends",
+  "portal_sessions",
+  "log_watches",
 ] as const;
 
 beforeEach(async () => {
@@ -152,11 +165,14 @@ const erase: Work = async (db) => {
   await withoutIndexes(db);
   await db.query("SELECT postern.erase_tenant_rows('globex', 1000, true)");
 };
-const forgetKeys: Work = async (db) => {
-  // As for all who serve.
-  await db.query("SET LOCAL enable_seqscan = off");
-  await deleteOldIdempotencyKeys(db);
-};
+const deleteRest: Work = (db) => deleteTenantRows(db, tenant("globex"), () => undefined);
+/** As what upkeep does is planned, and all who serve. */
+const asServing =
+  (work: Work): Work =>
+  async (db) => {
+    await db.query("SET LOCAL enable_seqscan = off");
+    await work(db);
+  };
 
 it("locks dispatches in the order of their keys", async () => {
   const dispatches = [1, 2, 3];
@@ -226,19 +242,93 @@ it("locks what others use or add to of a tenant that is erased in the order of t
   }
 });
 
-it("locks old keys in their order, those of a tenant that is erased too", async () => {
+/** What upkeep deletes and may not lock alone: a row by its number, the oldest being the last in the order of keys. */
+const OLD = [
+  [
+    "idempotency_keys",
+    `INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint, created_at)
+      VALUES ('globex', $1::int, postern.uuid_v7(), set_byte('x', 0, $1), now() - (30 + $1) * interval '1 hour')`,
+    deleteOldIdempotencyKeys,
+  ],
+  [
+    "person_sends",
+    `INSERT INTO postern.person_sends
+        (tenant_id, endpoint_id, id, event_id, event_type, trigger, attempt, request_headers)
+      SELECT 'globex', lpad($1::int::text, 32, '0')::uuid, postern.lowest_id_at(now() - (30 + $1::int) * interval '1 hour'),
+        postern.uuid_v7(), 'a.b', 'retry', $1, '{}'`,
+    endInterruptedSends,
+  ],
+  [
+    "portal_sessions",
+    `INSERT INTO postern.portal_sessions (tenant_id, id, sub, role, read_only, minutes, until)
+      VALUES ('globex', lpad($1::int::text, 32, '0')::uuid, 'jo', 'owner', true, $1, now() - $1 * interval '1 hour')`,
+    forgetPortalSessions,
+  ],
+  [
+    "log_watches",
+    `INSERT INTO postern.log_watches (tenant_id, watcher, until)
+      VALUES ('globex', lpad($1::int::text, 32, '0')::uuid, now() - $1 * interval '1 hour')`,
+    removeOldWatches,
+  ],
+] as const;
+
+it("locks what is old in the order of its keys, that of a tenant that is erased or has moved away too", async () => {
   await sql("INSERT INTO postern.tenant_erasures (tenant_id) VALUES ('globex') ON CONFLICT DO NOTHING");
-  await sql("DELETE FROM postern.idempotency_keys");
-  for (const n of [2, 3, 1]) {
-    await sql(
-      `INSERT INTO postern.idempotency_keys (tenant_id, key, event_id, fingerprint, created_at)
-        VALUES ('globex', $1::int, postern.uuid_v7(), set_byte('x', 0, $1), now() - (30 + $1) * interval '1 hour')`,
-      n,
-    );
+  const found = [];
+  for (const [table, insert, forget] of OLD) {
+    await sql(`DELETE FROM postern.${table}`);
+    for (const n of [2, 3, 1]) await sql(insert, n);
+    for (const act of [asServing(forget), erase, deleteRest]) {
+      found.push([table, (await lockedBefore(2, table, act))[table]]);
+    }
   }
-  for (const act of [erase, forgetKeys]) {
-    const locked = await lockedBefore(2, "idempotency_keys", act);
-    assert.deepEqual(locked.idempotency_keys, [1], act.name);
+  assert.deepEqual(
+    found,
+    OLD.flatMap(([table]) => [1, 2, 3].map(() => [table, [1]])),
+  );
+});
+
+it("passes over what others have of what is old, where it may lock it", async () => {
+  const old = "now() - (400 + $1::int) * interval '1 day'";
+  for (const [table, insert, forget] of [
+    [
+      "replays",
+      `INSERT INTO postern.replays (tenant_id, id, endpoint_id, from_at, to_at, selection, status, counted, is_capped,
+          after_event_id, counted_to, finished_at)
+        SELECT 'globex', gen_random_uuid(), gen_random_uuid(), ${old}, now(), 'all', 'finished', 0, false,
+          gen_random_uuid(), gen_random_uuid(), ${old}`,
+      (db) => forgetReplays(db, 3),
+    ],
+    [
+      "audit_log",
+      `INSERT INTO postern.audit_log (tenant_id, id, at, actor_type, action, outcome, details)
+        SELECT 'globex', postern.lowest_id_at(${old}), ${old}, 'operator', 'a', 'done', '{}'`,
+      removeOldAudit,
+    ],
+    [
+      "endpoints",
+      `INSERT INTO postern.endpoints (tenant_id, id, url, events, secret, created_at, updated_at, deleted_at)
+        SELECT 'globex', gen_random_uuid(), '', '{}', '', now(), now(), ${old}`,
+      (db) => forgetDeletedEndpoints(db, 3),
+    ],
+  ] satisfies [string, string, Work][]) {
+    await sql(`TRUNCATE postern.${table}`);
+    for (const n of [2, 3, 1]) await sql(insert, n);
+    const [holder, worker] = [await seeded.pool.connect(), await seeded.pool.connect()];
+    try {
+      await holder.query("BEGIN");
+      const { rows } = await holder.query(
+        `SELECT ctid FROM postern.${table} WHERE ctid = '(0,2)' FOR UPDATE`,
+      );
+      await worker.query("SET lock_timeout = '5s'");
+      await forget(worker);
+      assert.deepEqual(await sql(`SELECT ctid FROM postern.${table}`), rows, table);
+      await holder.query("COMMIT");
+      await forget(worker);
+      assert.deepEqual(await sql(`SELECT ctid FROM postern.${table}`), [], table);
+    } finally {
+      for (const session of [holder, worker]) session.release(true);
+    }
   }
 });
 
