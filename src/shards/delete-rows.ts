@@ -1,6 +1,5 @@
 /** Deletes what a tenant has in a shard that it does not live in. */
 import type { Pool } from "../database/pool.ts";
-import { inTransaction } from "../database/transaction.ts";
 import type { TenantId } from "../shared/id.ts";
 import { deleteTenantRows, hasTenantRows } from "./move-store.ts";
 
@@ -14,5 +13,5 @@ export async function deleteAllRows(
   told: (count: number) => void,
 ): Promise<void> {
   do await deleteTenantRows(db, tenantId, told);
-  while (await inTransaction(db, (transaction) => hasTenantRows(transaction, tenantId)));
+  while (await hasTenantRows(db, tenantId));
 }

@@ -369,10 +369,9 @@ it("deletes all of a tenant's rows also where others delete or change some meanw
   }
 });
 
-it("deletes the rest where retention drops a day that was listed", async () => {
+it("measures and deletes the rest where retention drops a day that was listed", async () => {
   const { acme, pool } = seeded;
   const day = "(now() AT TIME ZONE 'UTC')::date - 40";
-  await sql(`SELECT postern.ensure_partitions(${day}, ${day})`);
   const dropping: Db = {
     query: async (text, values) => {
       const answer = await pool.query(text, values);
@@ -381,6 +380,11 @@ it("deletes the rest where retention drops a day that was listed", async () => {
       return answer;
     },
   };
+  const tables = ["events", "deliveries", "dispatches"];
+  const size = await measureRows(pool, acme.tenantId, tables);
+  await sql(`SELECT postern.ensure_partitions(${day}, ${day})`);
+  assert.deepEqual(await measureRows(dropping, acme.tenantId, tables), size);
+  await sql(`SELECT postern.ensure_partitions(${day}, ${day})`);
   await deleteTenantRows(dropping, acme.tenantId, () => undefined);
   assert.equal(await hasTenantRows(pool, acme.tenantId), false);
 });

@@ -240,12 +240,14 @@ export async function measureRows(db: Db, tenantId: TenantId, tables: readonly s
   const total = { rows: 0, bytes: 0 };
   for (const { place, matches } of places) {
     // Both are the catalog's own.
-    const { rows } = await db.query<Size>(
-      /* sql */ `SELECT count(*) AS rows, coalesce(sum(pg_column_size(t.*)), 0)::bigint AS bytes FROM ${place} t WHERE ${matches}`,
-      [tenantId],
+    const size = await unlessDropped(
+      db.query<Size>(
+        /* sql */ `SELECT count(*) AS rows, coalesce(sum(pg_column_size(t.*)), 0)::bigint AS bytes FROM ${place} t WHERE ${matches}`,
+        [tenantId],
+      ),
     );
-    total.rows += rows[0]?.rows ?? 0;
-    total.bytes += rows[0]?.bytes ?? 0;
+    total.rows += size?.rows ?? 0;
+    total.bytes += size?.bytes ?? 0;
   }
   return total;
 }
@@ -253,9 +255,8 @@ export async function measureRows(db: Db, tenantId: TenantId, tables: readonly s
 /** Events that wait to be handed over are of their home. */
 const OF_SHARD = "name NOT IN ('outbox', 'handovers')";
 
-/** Whether the tenant has rows that {@link deleteTenantRows} would delete. Until the transaction ends, none goes to another partition. */
+/** Whether the tenant has rows that {@link deleteTenantRows} would delete. Meanwhile, none goes to another partition. */
 export async function hasTenantRows(db: Db, tenantId: TenantId): Promise<boolean> {
-  await db.query(/* sql */ `SELECT pg_advisory_xact_lock_shared(hashtext('postern.ensure_partitions'))`);
   const { rows } = await db.query(
     /* sql */ `SELECT FROM postern.count_tenant_rows($1, 1) WHERE ${OF_SHARD}`,
     [tenantId],
@@ -299,28 +300,34 @@ export async function deleteTenantRows(
 /** SQLSTATE undefined_table. */
 const DROPPED = "42P01";
 
-/** Nothing where the place has gone since it was listed: a day that retention has dropped, or one that got its partition. */
+/** Undefined where the place has gone since it was listed: a day that retention has dropped, or one that got its partition. */
+async function unlessDropped<T>(asked: Promise<{ rows: T[] }>): Promise<T | undefined> {
+  try {
+    return (await asked).rows[0];
+  } catch (error) {
+    if (hasCode(error, DROPPED)) return undefined;
+    throw error;
+  }
+}
+
 async function deleteSome(
   db: Db,
   { place, matches, inOrder }: Place,
   tenantId: TenantId,
 ): Promise<{ found: number; deleted: number }> {
   const none = { found: 0, deleted: 0 };
-  try {
-    // Deleted in the order of their places, so what needs another order is locked first.
-    const lock = inOrder === "" ? "" : "FOR UPDATE";
-    const { rows } = await db.query<typeof none>(
+  // Deleted in the order of their places, so what needs another order is locked first.
+  const lock = inOrder === "" ? "" : "FOR UPDATE";
+  const some = await unlessDropped(
+    db.query<typeof none>(
       /* sql */ `WITH found AS MATERIALIZED (
             SELECT ctid AS at FROM ${place} WHERE ${matches} ${inOrder} LIMIT $2 ${lock}),
           deleted AS (DELETE FROM ${place} WHERE ctid = ANY (ARRAY(SELECT at FROM found)) RETURNING 1)
         SELECT (SELECT count(*) FROM found) AS found, (SELECT count(*) FROM deleted) AS deleted`,
       [tenantId, DELETED_AT_ONCE],
-    );
-    return rows[0] ?? none;
-  } catch (error) {
-    if (hasCode(error, DROPPED)) return none;
-    throw error;
-  }
+    ),
+  );
+  return some ?? none;
 }
 
 export type Counts = { endpoints: number; dispatches: number; events: number; deliveries: number };

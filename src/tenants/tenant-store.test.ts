@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
+import { pidOf, waitersFor } from "../../test/support/lock-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { newEndpoint } from "../../test/support/store-inputs.ts";
 import { tenant } from "../../test/support/two-tenants.ts";
@@ -9,7 +11,14 @@ import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import type { TenantId } from "../shared/id.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { storageTenantId } from "../storage/rows/storage-ids.ts";
-import { claimErasure, insertErasure, lockErasure, releaseErasure, type ErasureRun } from "./tenant-store.ts";
+import {
+  claimErasure,
+  countTenantRows,
+  insertErasure,
+  lockErasure,
+  releaseErasure,
+  type ErasureRun,
+} from "./tenant-store.ts";
 import { Tenants } from "./tenants.ts";
 
 const [acme, globex] = [tenant("acme"), tenant("globex")];
@@ -229,4 +238,27 @@ describe("a tenant", () => {
       );
     }
   });
+});
+
+it("counts a tenant's rows while retention drops a day of them", async () => {
+  const { pool } = database;
+  const before = await countTenantRows(pool, acme, 10);
+  await pool.query("SELECT postern.ensure_partitions(current_date - 40, current_date - 40)");
+  const holder = await pool.connect();
+  try {
+    // Counted before any day.
+    await holder.query("BEGIN; LOCK TABLE postern.handovers");
+    const pid = await pidOf(holder);
+    const counted = countTenantRows(pool, acme, 10);
+    await eventually(async () => (await waitersFor(pool, pid)) === 1);
+    let isDropped = false;
+    const dropped = pool.query("SELECT postern.drop_past_partitions(30)").then(() => (isDropped = true));
+    const waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    await eventually(async () => isDropped || (await pool.query(waiting)).rowCount === 1);
+    await holder.query("ROLLBACK");
+    assert.deepEqual(await counted, before);
+    await dropped;
+  } finally {
+    holder.release(true);
+  }
 });
