@@ -21,6 +21,8 @@ const NOT_PUBLIC = 0;
 
 const TARGET = targetOf(endpointId);
 
+const LOCKED = Object.assign(new Error("lock timeout"), { code: "55P03" });
+
 const eventAt = (atMs: number): EventId => parseEventId(lowestIdAt(atMs)) ?? assert.fail();
 
 async function partOf(histogram: Metrics["deliveryLatency" | "attemptDuration"], part: "count" | "sum") {
@@ -45,6 +47,7 @@ describe("a dispatch", () => {
   let latencyMs: number;
   let scheduleMs: number[];
   let record: (completed: CompletedAttempt) => Promise<boolean>;
+  let hold: () => Promise<void>;
   /** When what may start was started, and when due dispatches were claimed. */
   let pumpedAt: number[];
   let wokenAt: number[];
@@ -55,6 +58,7 @@ describe("a dispatch", () => {
     [covers, owns, lock, target, isHealthNews] = [true, true, undefined, () => TARGET, () => false];
     [known, lanes, latencyMs, scheduleMs, record] = [undefined, new Lanes(SHARES), 1, [0], async () => true];
     [pumpedAt, wokenAt, kept, observed] = [[], [], makeKeptLog(), []];
+    hold = async () => step("held");
   });
 
   const step = (text: string): void => void steps.push(text);
@@ -101,7 +105,7 @@ describe("a dispatch", () => {
         refused: () => 0,
       },
       returns: {
-        hold: async () => step("held"),
+        hold: () => hold(),
         release: async (given, to, reason) => step(`${given.length} ${to}: ${reason}`),
       },
       pump: () => void pumpedAt.push(clock.nowMs()),
@@ -301,26 +305,31 @@ describe("a dispatch", () => {
     }
   });
 
-  it("counts as an error with its reason where the attempt can't be made", async () => {
-    for (const [error, reason] of [
-      [new SecretBoxError("it does not open"), "secret"],
-      [new Error("a fault"), "internal"],
+  it("counts as an error with its reason where the attempt can't be made, or the dispatch not be held", async () => {
+    for (const [error, reason, line] of [
+      [new SecretBoxError("it does not open"), "secret", { level: 50 }],
+      [new Error("a fault"), "internal", { level: 50 }],
+      [LOCKED, "database", { level: 40, times: 1 }],
     ] as const) {
-      metrics.attemptsTotal.reset();
-      target = () => {
-        throw error;
-      };
-      kept = makeKeptLog();
-      const { id } = leasedDispatch();
-      assert.deepEqual(await stepsOf({ id }), []);
-      const of = { tenantId, endpointId, deliveryId: id };
-      assert.deepEqual(kept.lines, [{ level: 50, err: error.message, ...of }]);
-      assert.deepEqual([lanes.inFlight, lanes.weight], [0, 0]);
-      const { values } = await metrics.attemptsTotal.get();
-      assert.deepEqual(
-        values.map(({ labels, value }) => [labels, value]),
-        [[{ outcome: "error", reason }, 1]],
-      );
+      for (const isHeld of [false, true]) {
+        metrics.attemptsTotal.reset();
+        target = () => {
+          if (isHeld) return { ...TARGET, enabled: false };
+          throw error;
+        };
+        hold = () => Promise.reject(error);
+        kept = makeKeptLog();
+        const { id } = leasedDispatch();
+        assert.deepEqual(await stepsOf({ id }), []);
+        const of = { tenantId, endpointId, deliveryId: id };
+        assert.deepEqual(kept.lines, [{ ...line, err: error.message, ...of }]);
+        assert.deepEqual([lanes.inFlight, lanes.weight], [0, 0]);
+        const { values } = await metrics.attemptsTotal.get();
+        assert.deepEqual(
+          values.map(({ labels, value }) => [labels, value]),
+          [[{ outcome: "error", reason }, 1]],
+        );
+      }
     }
   });
 

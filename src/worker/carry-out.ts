@@ -2,11 +2,13 @@
  * Carries one dispatch from its lane to its recorded outcome. A dispatch that
  * cannot be sent now returns to its lane or to the queue. Nothing here rejects.
  */
+import { isPassing } from "../database/passing-errors.ts";
 import type { SendTarget } from "../endpoints/send-target.ts";
 import type { CompletedAttempt, LeasedDispatch, Presence } from "../queue/queue.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { EndpointId } from "../shared/id.ts";
 import { SecretBoxError } from "../shared/secret-box.ts";
+import { warnSeldom } from "../telemetry/warn-seldom.ts";
 import { makeAftermath, type Aftermath, type AftermathServices } from "./aftermath.ts";
 import { endpointDeleted, eventGone, makeAttempt, type AttemptServices } from "./attempt.ts";
 import { POLL_MS } from "./claims.ts";
@@ -47,12 +49,17 @@ export class CarryOut {
   readonly #around: Around;
   readonly #aftermath: Aftermath;
   readonly #unusableSecrets: UnusableSecrets;
+  readonly #tellOfDatabase: ReturnType<typeof warnSeldom>;
 
   constructor(services: CarryOutServices, around: Around) {
     this.#services = services;
     this.#around = around;
     this.#aftermath = makeAftermath(services);
     this.#unusableSecrets = new UnusableSecrets(services.clock);
+    this.#tellOfDatabase = warnSeldom(
+      services.log,
+      "an attempt, or the record of its outcome, failed at the database; the attempt is made again later",
+    );
   }
 
   /** Of how many endpoints the signing secret did not open of late. */
@@ -76,7 +83,10 @@ export class CarryOut {
   #failed({ tenantId, endpointId, id }: LeasedDispatch, error: unknown): void {
     const { log, metrics } = this.#services;
     const isOfSecret = error instanceof SecretBoxError;
-    metrics.attemptsTotal.inc({ outcome: "error", reason: isOfSecret ? "secret" : "internal" });
+    const isOfDatabase = isPassing(error);
+    const reason = isOfSecret ? "secret" : isOfDatabase ? "database" : "internal";
+    metrics.attemptsTotal.inc({ outcome: "error", reason });
+    if (isOfDatabase) return this.#tellOfDatabase(error, { tenantId, endpointId, deliveryId: id });
     if (isOfSecret && !this.#unusableSecrets.meet(endpointId)) return;
     log.error(
       { err: error, tenantId, endpointId, deliveryId: id },
