@@ -118,7 +118,7 @@ const asTenant: Record<string, Run> = {
   },
   ...endpointQueries.asTenant,
   ...noticeQueries.asTenant,
-  lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, { whenLocked: "wait", heldMs: null }),
+  lockUnsettled: (db, rows) => unsettled.lockUnsettled(db, rows, { whenLocked: "wait", heldMs: 50 }),
   setSettled: (db, rows) => unsettled.setSettled(db, rows),
   listDeliveryIds: (db, rows) => pages.listDeliveryIds(db, rows, undefined, { range, offset: 0n, limit: 20 }),
   countPending: async (db, { tenantId, endpointId }) =>

@@ -10,7 +10,6 @@ CREATE OR REPLACE FUNCTION postern.erase_tenant_rows(erased_tenant text, most in
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   source record;
-  endpoint_ids uuid[];
   places tid[];
   erased bigint := 0;
 BEGIN
@@ -21,13 +20,12 @@ BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtext('postern.ensure_partitions'));
   -- Who completes or changes meanwhile waits for these rows or is waited for. So is who adds dispatches that are held,
   -- by its lock; other dispatches that come behind are ended as they are claimed.
-  -- In the order of their keys, as by who records outcomes. Deleted ones too whose dispatches have yet to end: who
-  -- ends these has the endpoint, and waits for them.
-  endpoint_ids := ARRAY(
-    SELECT id FROM postern.endpoints WHERE tenant_id = erased_tenant AND (deleted_at IS NULL OR unsettled)
-    ORDER BY id FOR NO KEY UPDATE);
-  UPDATE postern.endpoints SET deleted_at = now(), enabled = false, disabled_reason = coalesce(disabled_reason, 'manual')
-    WHERE tenant_id = erased_tenant AND id = ANY (endpoint_ids) AND deleted_at IS NULL;
+  -- In the order of their keys, as by who records outcomes.
+  WITH locked AS MATERIALIZED (
+    SELECT id FROM postern.endpoints WHERE tenant_id = erased_tenant AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
+  )
+  UPDATE postern.endpoints e SET deleted_at = now(), enabled = false, disabled_reason = coalesce(disabled_reason, 'manual')
+    FROM locked WHERE e.tenant_id = erased_tenant AND e.id = locked.id;
   PERFORM pg_advisory_xact_lock(hashtextextended('postern.held ' || erased_tenant, 0));
   FOR source IN SELECT t.* FROM postern.tables_of_tenants() t WHERE with_objects OR t.name <> 'stored_objects' LOOP
     EXECUTE format('SELECT ARRAY(SELECT ctid FROM %s WHERE %s %s %s LIMIT $2 FOR UPDATE)', source.place, source.matches,

@@ -5,7 +5,8 @@ import type { PoolClient } from "pg";
 import { eventually } from "../../../test/support/eventually.ts";
 import { pidOf } from "../../../test/support/lock-waits.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
-import { followAll } from "./follow.ts";
+import { inTransaction } from "../../database/transaction.ts";
+import { followAll, followFirst } from "./follow.ts";
 
 const OTHER = "ffffffff-0000-7000-8000-000000000001";
 
@@ -63,6 +64,17 @@ describe("an endpoint that is push again", () => {
     assert.deepEqual(await left(), { unsettled: 1, held: 0 });
     await commit(adding);
     assert.deepEqual(await left(), { unsettled: 1, held: 1 });
+    await follow();
+    assert.deepEqual(await left(), { unsettled: 0, held: 0 });
+  });
+
+  it("is left to a worker by who changed it, and is locked by nobody, while one is being added for long", async () => {
+    const adding = await addHeld(OTHER);
+    await becomePush();
+    await followFirst((work) => inTransaction(seeded.pool, work), seeded.acme);
+    await sql("SELECT FROM postern.endpoints WHERE id = $1 FOR UPDATE NOWAIT", seeded.acme.endpointId);
+    assert.deepEqual(await left(), { unsettled: 1, held: 0 });
+    await commit(adding);
     await follow();
     assert.deepEqual(await left(), { unsettled: 0, held: 0 });
   });

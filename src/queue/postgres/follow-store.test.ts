@@ -80,7 +80,7 @@ describe("a leased dispatch that comes back", () => {
       const isDeleted = change.includes("deleted_at");
       const pending = isDeleted ? "deleted" : held ? "held" : "claimed";
       assert.equal(
-        await lockUnsettled(seeded.pool, seeded.acme, { whenLocked: "wait", heldMs: null }),
+        await lockUnsettled(seeded.pool, seeded.acme, { whenLocked: "wait", heldMs: 50 }),
         pending,
         change,
       );
@@ -269,7 +269,7 @@ it("lets a large backlog follow from its beginning when its endpoint's state cha
   assert.deepEqual(await sql("SELECT enabled, unsettled FROM postern.endpoints WHERE tenant_id = 'acme'"), [
     { enabled: true, unsettled: false },
   ]);
-  assert.equal(await lockUnsettled(seeded.pool, seeded.acme, { whenLocked: "wait", heldMs: null }), null);
+  assert.equal(await lockUnsettled(seeded.pool, seeded.acme, { whenLocked: "wait", heldMs: 50 }), null);
 });
 
 it("ends all that is pending at a deleted endpoint, in flight too, but no attempt that only its worker may log", async () => {

@@ -38,9 +38,18 @@ const SLICES: Record<EndpointState, FollowSlice> = {
   deleted: endDispatches,
 };
 
-/** The first slice of the endpoint, within a transaction. */
-export async function followFirst(transaction: Db, endpoint: EndpointKey): Promise<void> {
-  await followSlice(transaction, endpoint, { after: null, whenLocked: "wait", heldMs: null });
+/**
+ * The first slice of the endpoint. None where dispatches are being added as held for long, as those of a wide array:
+ * outcomes and changes of the endpoint would wait as long, and a worker finds it within a second.
+ */
+export async function followFirst(
+  within: <T>(work: (transaction: Db) => Promise<T>) => Promise<T>,
+  endpoint: EndpointKey,
+): Promise<void> {
+  const patience = { whenLocked: "wait", heldMs: HELD_MS } as const;
+  await within((transaction) => followSlice(transaction, endpoint, { after: null, ...patience })).catch(
+    busyOr,
+  );
 }
 
 /**
@@ -110,7 +119,7 @@ async function followSlice(
   { after, ...patience }: FollowPatience & { after: SliceEnd | null },
 ): Promise<SliceEnd | "settled" | "skipped"> {
   const state = await lockUnsettled(transaction, endpoint, patience).catch((error: unknown) => {
-    if (patience.whenLocked === "wait" || !isLockConflict(error)) throw error;
+    if (!isLockConflict(error)) throw error;
     throw new StillAddingError("dispatches are being added as held", { cause: error });
   });
   if (state === null) return "skipped";

@@ -96,7 +96,7 @@ export function makePostgresQueue(
     defer: (dispatch) => deferDispatch(worker, dispatch),
     hold: (dispatches, whenLocked) => holdDispatches(worker, dispatches, whenLocked),
     endpointChanged: (endpoint) =>
-      tenants.of(endpoint.tenantId).transaction((transaction) => followFirst(transaction, endpoint)),
+      followFirst((work) => tenants.of(endpoint.tenantId).transaction(work), endpoint),
     measure: () => measureQueue(worker),
   };
 }

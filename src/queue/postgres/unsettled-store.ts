@@ -8,7 +8,7 @@ import type { EndpointKey, TenantId } from "../../shared/id.ts";
 export type EndpointState = "claimed" | "held" | "deleted";
 
 /** With a locked endpoint, and with dispatches that are being added as held. */
-export type FollowPatience = { whenLocked: "skip" | "wait"; heldMs: number | null };
+export type FollowPatience = { whenLocked: "skip" | "wait"; heldMs: number };
 
 const UNSETTLED_AT_ONCE = 1000;
 
@@ -26,7 +26,7 @@ export async function findUnsettled(db: Db): Promise<EndpointKey[]> {
 /**
  * Locks the endpoint and answers its state; null where it is settled, or is locked and to be skipped. Behind the lock
  * of one whose dispatches no longer wait are all that were added as held: see still_held.sql.
- * @throws 55P03 where some are still being added after `heldMs`, or without it after what the transaction may wait for locks
+ * @throws 55P03 where some are still being added after `heldMs`
  */
 export async function lockUnsettled(
   db: Db,
@@ -50,16 +50,16 @@ export async function lockUnsettled(
  * to try would never succeed while the tenant's events are accepted all the time: who waits keeps the next from being added
  * as held.
  */
-async function lockOutHeld(db: Db, tenantId: TenantId, heldMs: number | null): Promise<void> {
+async function lockOutHeld(db: Db, tenantId: TenantId, heldMs: number): Promise<void> {
   await db.query(
     /* sql */ `WITH patience AS MATERIALIZED (
         SELECT current_setting('lock_timeout') AS before,
-          set_config('lock_timeout', coalesce($2, current_setting('lock_timeout')), true)
+          set_config('lock_timeout', $2, true)
       ), locked AS MATERIALIZED (
         SELECT before, pg_advisory_xact_lock(hashtextextended('postern.held ' || $1, 0)) FROM patience
       )
       SELECT set_config('lock_timeout', before, true) FROM locked`,
-    [tenantId, heldMs === null ? null : `${heldMs}ms`],
+    [tenantId, `${heldMs}ms`],
   );
 }
 
