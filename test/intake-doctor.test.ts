@@ -90,7 +90,7 @@ describe("an intake, as its operator sees it", { skip }, () => {
     await eventually(async () => (await metric(service, 'webhook_intake_messages{state="taken"}')) === 1);
     assert.ok((await metric(service, "webhook_intake_oldest_age_seconds")) > 0);
     const [, oldest = ""] =
-      /; 1 messages, the oldest of (\S+); /.exec((await examine())[0]?.detail ?? "") ?? [];
+      /; 1 message, the oldest of (\S+); /.exec((await examine())[0]?.detail ?? "") ?? [];
     const ageMs = Date.now() - Date.parse(oldest);
     assert.ok(ageMs > -5_000 && ageMs < 600_000, oldest);
   });
@@ -102,7 +102,7 @@ describe("an intake, as its operator sees it", { skip }, () => {
     await eventually(async () => {
       const findings = await examine();
       return (
-        findings[0]?.status === "ok" && findings.some(({ detail }) => /1 replicas are behind/.test(detail))
+        findings[0]?.status === "ok" && findings.some(({ detail }) => /1 replica is behind or gone/.test(detail))
       );
     });
     await cluster.kill(other);
@@ -163,9 +163,9 @@ describe("an intake, as its operator sees it", { skip }, () => {
         "fail the stream takes no events: it is full: max_msgs is 1",
         "fail the consumer's headers_only is true instead of false",
         "fail the consumer is paused",
-        "warn 1 replicas do not survive the loss of a server",
+        "warn 1 replica does not survive the loss of a server",
         "warn the servers, or the stream, take messages of 300 bytes: larger requests are answered 413",
-        "warn 1 messages wait, and no worker asks for them",
+        "warn 1 message waits, and no worker asks for it",
       ],
     );
   });

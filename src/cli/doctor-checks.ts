@@ -36,7 +36,7 @@ import { checkDurability } from "./doctor-hosts.ts";
 import { checkLocks } from "./doctor-locks.ts";
 import { checkVacuum } from "./doctor-vacuum.ts";
 import { checkWorkers } from "./doctor-workers.ts";
-import { findingOf, type Finding } from "./finding.ts";
+import { counted, findingOf, type Finding } from "./finding.ts";
 import { describeCause, describeMistake, MAKE_WRITABLE } from "./mistakes.ts";
 import { CONNECTION_TIMEOUT_MS, loadMigrations, openDatabase } from "./databases.ts";
 
@@ -101,8 +101,7 @@ export async function checkSessionKeys(session: SessionSource): Promise<Finding[
   const check = "session keys";
   try {
     const count = await countKeys(session.url);
-    if (count > 0)
-      return [{ check, status: "ok", detail: `${session.url} has ${count} ${count === 1 ? "key" : "keys"}` }];
+    if (count > 0) return [{ check, status: "ok", detail: `${session.url} has ${counted(count, "key")}` }];
     const fix = "publish the public keys that your application signs session tokens with";
     return [
       {
@@ -177,7 +176,7 @@ async function inspect(db: Pool, config: Config): Promise<Finding[]> {
   if (pending.length > 0) {
     const files = pending.map(({ file }) => file);
     const named = files.length > NAMED_FILES ? [...files.slice(0, NAMED_FILES), "…"] : files;
-    const detail = `not applied yet: ${files.length} files (${named.join(", ")})`;
+    const detail = `not applied yet: ${counted(files.length, "file")} (${named.join(", ")})`;
     const fix = "run `postern migrate`, or start Postern, which does it too";
     // Keys are stored in tables that may not be there yet.
     return [...findings, { check: "schema", status: "warn", detail, fix }];

@@ -5,7 +5,7 @@ import type { IntakePlace } from "../intake/intake-url.ts";
 import { CONSUMER, STREAM, type IntakeStream, type StreamStatus } from "../intake/stream.ts";
 import { messageOf } from "../shared/message-of.ts";
 import { makeLog } from "../telemetry/log.ts";
-import type { Finding } from "./finding.ts";
+import { counted, type Finding } from "./finding.ts";
 
 const LIMIT_MS = 5000;
 const PAUSE_MS = 100;
@@ -59,7 +59,7 @@ function findingsOf(status: StreamStatus, { servers }: IntakePlace): Finding[] {
   }
   if (current < replicas) {
     warnings.push([
-      `${replicas - current} replicas are behind or gone`,
+      `${counted(replicas - current, "replica")} ${replicas - current === 1 ? "is" : "are"} behind or gone`,
       "start or repair their NATS servers",
     ]);
   }
@@ -68,7 +68,8 @@ function findingsOf(status: StreamStatus, { servers }: IntakePlace): Finding[] {
       servers.length < 3
         ? "name three servers of one cluster in INTAKE_URL, and give the stream three replicas"
         : `give the stream three replicas: nats stream edit ${STREAM} --replicas 3`;
-    warnings.push([`${replicas} replicas do not survive the loss of a server`, fix]);
+    const survive = replicas === 1 ? "does not survive" : "do not survive";
+    warnings.push([`${counted(replicas, "replica")} ${survive} the loss of a server`, fix]);
   }
   if (maxMessageBytes < LARGEST_MESSAGE_BYTES) {
     const text = `the servers, or the stream, take messages of ${maxMessageBytes} bytes: larger requests are answered 413`;
@@ -77,7 +78,9 @@ function findingsOf(status: StreamStatus, { servers }: IntakePlace): Finding[] {
   }
   if (status.messages > 0 && status.taken === 0 && status.waiting === 0) {
     const fix = "give every worker INTAKE_URL; if they have it, see their logs";
-    warnings.push([`${status.messages} messages wait, and no worker asks for them`, fix]);
+    const wait =
+      status.messages === 1 ? "waits, and no worker asks for it" : "wait, and no worker asks for them";
+    warnings.push([`${counted(status.messages, "message")} ${wait}`, fix]);
   }
   const refusing: Finding[] =
     takesNone === null
@@ -109,8 +112,8 @@ function describe({
   taken,
   oldestAtMs,
 }: StreamStatus): string {
-  const group = `${current} of ${replicas} replicas, leader ${leader ?? "none"}`;
+  const group = `${current} of ${counted(replicas, "replica")}, leader ${leader ?? "none"}`;
   const age = oldestAtMs === null ? "" : `, the oldest of ${new Date(oldestAtMs).toISOString()}`;
   const relay = consumer === "there" ? `${CONSUMER} with ${taken} taken` : consumer;
-  return `stream ${STREAM}, ${group}; ${messages} messages${age}; consumer ${relay}`;
+  return `stream ${STREAM}, ${group}; ${counted(messages, "message")}${age}; consumer ${relay}`;
 }

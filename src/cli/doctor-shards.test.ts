@@ -89,7 +89,7 @@ describe("tenants that a shard has", () => {
       ),
       [null, unknown("acme")],
     );
-    assert.deepEqual(await placesToldAfter(directory, ""), [null, unknown("acme and 1 more tenants")]);
+    assert.deepEqual(await placesToldAfter(directory, ""), [null, unknown("acme and 1 more tenant")]);
   });
 
   it("are found where a move has brought them, and the shard was restored to a moment within it", async () => {
@@ -180,7 +180,7 @@ describe("tenants that a shard has", () => {
     [
       "elsewhere, all",
       "('acme', 'eu1', 1), ('globex', 'eu1', 1)",
-      "acme and 1 more tenants by its own rows, and by the directory in eu1",
+      "acme and 1 more tenant by its own rows, and by the directory in eu1",
     ],
   ] as const) {
     it(`are found where the directory has them ${what}`, async () => {

@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { Pool } from "../database/pool.ts";
 import { judgeShards } from "../shards/join.ts";
 import { readLeftCopies, readServerFacts } from "../shards/copy-store.ts";
+import { readDeadSlots } from "../shards/end-copy.ts";
 import { readHandovers } from "../shards/join-store.ts";
 import { readMoves } from "../shards/directory-store.ts";
 import { findAbsent, findLeft, findMisplaced, type Left } from "../shards/misplaced.ts";
@@ -14,10 +15,12 @@ import type { Shard } from "../shards/shard-list.ts";
 import { withDatabases } from "./databases.ts";
 import { checkDatabase } from "./doctor-checks.ts";
 import { checkHosts } from "./doctor-hosts.ts";
-import { findingOf, type Finding } from "./finding.ts";
+import { counted, findingOf, type Finding } from "./finding.ts";
 
 /** Events wait for milliseconds, unless a shard is away. */
 const WAITING_MS = 60_000;
+
+type Database = { name: string; db: Pool };
 
 export async function checkShards(config: Config, shards: readonly Shard[]): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -39,12 +42,13 @@ export async function checkShards(config: Config, shards: readonly Shard[]): Pro
 }
 
 async function checkTogether(
-  databases: readonly { name: string; db: Pool }[],
+  databases: readonly Database[],
   shards: readonly Shard[],
   isWhole: boolean,
 ): Promise<Finding[]> {
   const states = await Promise.all([
     ...databases.map(({ name, db }) => checkState(name, db)),
+    ...databases.map((source) => checkSlots(source, databases)),
     checkMoving(databases, shards[0]?.name),
   ]);
   const check = "shards";
@@ -57,8 +61,7 @@ async function checkTogether(
     shards.map(({ name }) => name),
   );
   if (faults.length === 0) {
-    const count = shards.length === 1 ? "1 database" : `${shards.length} databases`;
-    const detail = `${count} of one installation; ${shards[0]?.name} keeps the directory`;
+    const detail = `${counted(shards.length, "database")} of one installation; ${shards[0]?.name} keeps the directory`;
     return [...states.flat(), { check, status: "ok", detail }, ...(await checkPlaces(databases))];
   }
   return [...states.flat(), ...faults.map((words) => findingOf(check, "fail", { words }))];
@@ -69,7 +72,7 @@ function laterBackupOf(shard: string): string {
 }
 
 /** Rows of such a tenant are hidden, or it is refused. */
-async function checkPlaces(databases: readonly { name: string; db: Pool }[]): Promise<Finding[]> {
+async function checkPlaces(databases: readonly Database[]): Promise<Finding[]> {
   const [first] = databases;
   if (first === undefined) return [];
   const findings: Finding[] = [];
@@ -134,7 +137,7 @@ function describeLeft(check: string, left: readonly Left[], first: string): Find
 }
 
 function othersOf({ length }: readonly unknown[]): string {
-  return length > 1 ? ` and ${length - 1} more tenants` : "";
+  return length > 1 ? ` and ${counted(length - 1, "more tenant")}` : "";
 }
 
 async function checkState(name: string, db: Pool): Promise<Finding[]> {
@@ -170,6 +173,22 @@ async function checkMoves(name: string, db: Pool): Promise<Finding[]> {
       status: "warn",
       detail: `a move of a tenant is under way, or was left half-way: ${copies.join(", ")}`,
       fix: "SELECT * FROM postern.tenant_moves in the first shard names it: run `postern tenants move` for it again, or with --undo. Without a row there, drop the subscription, and then the publications and the slot",
+    },
+  ];
+}
+
+/** Those of single tables, which a command leaves that was killed as the move ended. None names its move. */
+async function checkSlots(source: Database, targets: readonly Database[]): Promise<Finding[]> {
+  const found = await Promise.all(targets.map((target) => readDeadSlots(source, target)));
+  const names = [...new Set(found.flat())].toSorted();
+  if (names.length === 0) return [];
+  const quoted = names.map((name) => `'${name}'`).join(", ");
+  return [
+    {
+      check: `shard ${source.name}: slots`,
+      status: "warn",
+      detail: `${counted(names.length, "replication slot")} of a move that is over ${names.length === 1 ? "keeps" : "keep"} the server's log, and nobody reads from ${names.length === 1 ? "it" : "them"}: ${names.join(", ")}`,
+      fix: `in ${source.name}, run SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name IN (${quoted}) AND NOT active`,
     },
   ];
 }

@@ -18,7 +18,7 @@ import {
 import { checkHosts } from "./doctor-hosts.ts";
 import { checkIntake } from "./doctor-intake.ts";
 import { checkShards } from "./doctor-shards.ts";
-import type { Finding } from "./finding.ts";
+import { counted, type Finding } from "./finding.ts";
 
 export const doctor = defineCommand({
   meta: { name: "doctor", description: "Check everything that Postern needs, and say how to fix it" },
@@ -77,7 +77,7 @@ async function checkCatalog({ EVENT_CATALOG: file }: Environment): Promise<Findi
   const check = "event catalog";
   try {
     const { types } = await loadCatalog(file);
-    return [{ check, status: "ok", detail: `${file ?? "built in"}, ${types.size} types` }];
+    return [{ check, status: "ok", detail: `${file ?? "built in"}, ${counted(types.size, "type")}` }];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const fix = "correct the file, and try it with `postern catalog check`";

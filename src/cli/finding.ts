@@ -3,6 +3,11 @@ export type Finding =
   | { check: string; status: "ok"; detail: string }
   | { check: string; status: "info" | "warn" | "fail"; detail: string; fix: string };
 
+/** `1 replica`, and of any other number `replicas`. */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
 /** Of a fault in words: the first line says what is wrong, the others what to do, or else `otherwise` does. */
 export function findingOf(
   check: string,
