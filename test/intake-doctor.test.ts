@@ -102,7 +102,8 @@ describe("an intake, as its operator sees it", { skip }, () => {
     await eventually(async () => {
       const findings = await examine();
       return (
-        findings[0]?.status === "ok" && findings.some(({ detail }) => /1 replica is behind or gone/.test(detail))
+        findings[0]?.status === "ok" &&
+        findings.some(({ detail }) => /1 replica is behind or gone/.test(detail))
       );
     });
     await cluster.kill(other);

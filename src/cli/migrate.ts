@@ -22,7 +22,8 @@ export const migrateCommand = defineCommand({
       // One after the other: if one fails, the earlier ones are done, and the next run continues there.
       for (const { name, url } of shards) {
         const place = { databaseUrl: url, dataDir: config.dataDir };
-        await migrateOne(place, { log, waitMs, named: `${name}: ` }).catch((error: unknown) => {
+        const told = { log: log.child({ shard: name }), waitMs, named: `${name}: ` };
+        await migrateOne(place, told).catch((error: unknown) => {
           throw ofShard(name, error);
         });
       }

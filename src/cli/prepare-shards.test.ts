@@ -9,6 +9,7 @@ import { joinedShards } from "../../test/support/joined-shards.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { makeSecrets, readConfig } from "../config.ts";
+import { crashTrouble, readCommitSettings } from "../database/commit-settings.ts";
 import { prepareShards } from "./prepare-shards.ts";
 
 const of = joinedShards(["eu1", "eu2"]);
@@ -59,8 +60,11 @@ it("a shard that is away is told once, also while it is looked for, and once it 
   await eventually(async () => waits.length === 2);
   waits[1]?.end();
   await eventually(async () => waits.length === 3);
-  assert.deepEqual(toldOf(), [away, away, { level: 30, shard: "eu2" }]);
+  const news = { level: 30, shard: "eu2" };
   // It may have been away as the others were upgraded.
+  const applied = Array(before[0]?.there).fill(news);
+  const ofCommits = crashTrouble(await readCommitSettings(of("eu2").pool)) === null ? [] : [away];
+  assert.deepEqual(toldOf(), [away, away, ...applied, ...ofCommits, news]);
   assert.deepEqual((await of("eu2").pool.query(functions)).rows, before);
 });
 
@@ -97,4 +101,15 @@ it("each shard may take as long as the first until it is there", async (test) =>
   const prepared = await prepareShards(sharded, makeKeptLog().log, 60_000);
   await prepared.stop();
   assert.deepEqual([...prepared.absent.keys()], []);
+});
+
+it("each line about a shard's database names the shard", async (test) => {
+  const { sharded, server, port } = await behind(test);
+  server.listen(port, "127.0.0.1");
+  const functions = "DELETE FROM postern.schema_functions WHERE file = 'functions/publish.sql'";
+  for (const name of ["eu1", "eu2"]) await of(name).pool.query(functions);
+  const { log, lines } = makeKeptLog();
+  const prepared = await prepareShards(sharded, log, 0);
+  await prepared.stop();
+  assert.deepEqual([...new Set(lines.map((line) => line["shard"]))], ["eu1", "eu2"]);
 });

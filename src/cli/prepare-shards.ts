@@ -40,7 +40,7 @@ export async function prepareShards(
   if (first === undefined) throw new Error("there is no shard");
   for (const { name, url } of config.shards) {
     requireCertificateFiles(url, `the URL of the shard ${name} in SHARDS`);
-    await openDatabase({ databaseUrl: url, dataDir: config.dataDir }, log);
+    await openDatabase({ databaseUrl: url, dataDir: config.dataDir }, log.child({ shard: name }));
   }
   await prepare(config, first, { log, waitMs });
   const results = await Promise.allSettled(others.map((shard) => prepare(config, shard, { log, waitMs })));
@@ -99,7 +99,7 @@ async function prepare(
   { log, waitMs }: { log: Log; waitMs: number },
 ): Promise<void> {
   try {
-    await migrateDatabase(url, log, waitMs);
+    await migrateDatabase(url, log.child({ shard: name }), waitMs);
     await checkKeys(config, url);
   } catch (error) {
     throw isAway(error) ? error : ofShard(name, error);
