@@ -62,7 +62,7 @@ it("a shard that is away is told once, also while it is looked for, and once it 
   await eventually(async () => waits.length === 3);
   const news = { level: 30, shard: "eu2" };
   // It may have been away as the others were upgraded.
-  const applied = Array(before[0]?.there).fill(news);
+  const applied = Array.from({ length: before[0]?.there }, () => news);
   const ofCommits = crashTrouble(await readCommitSettings(of("eu2").pool)) === null ? [] : [away];
   assert.deepEqual(toldOf(), [away, away, ...applied, ...ofCommits, news]);
   assert.deepEqual((await of("eu2").pool.query(functions)).rows, before);
