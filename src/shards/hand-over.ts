@@ -13,6 +13,7 @@ import { patternsMatching } from "../events/subscription.ts";
 import type { TakenEvents } from "../events/taken-events.ts";
 import type { HandedOver, NewEvent } from "../queue/queue.ts";
 import type { EventId } from "../shared/id.ts";
+import { keepIn } from "../shared/keep-in.ts";
 import { makeRepeated, type Background } from "../shared/every.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -62,27 +63,7 @@ type Target = {
 };
 
 /** What waits for a key that an open transaction holds. */
-class HeldWorks {
-  readonly #works = new Set<Promise<unknown>>();
-  readonly #failed: (error: unknown) => void;
-
-  constructor(failed: (error: unknown) => void) {
-    this.#failed = failed;
-  }
-
-  hasRoom(): boolean {
-    return this.#works.size < MOST_HELD;
-  }
-
-  add(work: Promise<unknown>): void {
-    const ended = work.catch(this.#failed).finally(() => this.#works.delete(ended));
-    this.#works.add(ended);
-  }
-
-  async ended(): Promise<void> {
-    await Promise.all(this.#works);
-  }
-}
+type Held = { works: Set<Promise<unknown>>; failed: (error: unknown) => void };
 
 export function makeHandOver(services: HandOverServices): Background {
   const { from, rows, log } = services;
@@ -106,14 +87,14 @@ export function makeHandOver(services: HandOverServices): Background {
     tell(error, { from: from.name });
   }
 
-  const held = new HeldWorks(failed);
+  const held: Held = { works: new Set(), failed };
   const repeated = makeRepeated(LOOK_EVERY_MS, look, failed);
   return {
     start: () => repeated.start(),
     async stop() {
       await repeated.stop();
       await Promise.all(under.values());
-      await held.ended();
+      await Promise.all(held.works);
     },
   };
 }
@@ -122,7 +103,7 @@ export function makeHandOver(services: HandOverServices): Background {
 type Take = () => Promise<number>;
 
 /** Null: they wait as they are, for a shard that is away, or that this process does not have yet and is another worker's. */
-function takeFor(services: HandOverServices, shard: string | null, held: HeldWorks): Take | null {
+function takeFor(services: HandOverServices, shard: string | null, held: Held): Take | null {
   if (shard === null) return () => direct(services);
   const to = services.shards.get(shard);
   return to === undefined || to.pulse.isAway() ? null : () => handOverTo(services, { shard, to }, held);
@@ -159,7 +140,7 @@ type Work = { event: HandedOver; result: Promise<Outcome> };
 async function handOverTo(
   services: HandOverServices,
   { shard, to }: { shard: string; to: Target },
-  held: HeldWorks,
+  held: Held,
 ): Promise<number> {
   const events = await services.rows.claim(services.from.db, shard, AT_ONCE);
   const ended = new Set<EventId>();
@@ -169,10 +150,11 @@ async function handOverTo(
   });
   const all = Promise.allSettled(works.map(({ result }) => result));
   await withinLimit(all, HELD_MS, () => new Error("some wait")).catch(() => undefined);
-  const late = held.hasRoom()
-    ? works.filter(({ event }) => event.idempotencyKey !== null && !ended.has(event.id))
-    : [];
-  if (late.length > 0) held.add(settle(services, shard, late));
+  const late =
+    held.works.size < MOST_HELD
+      ? works.filter(({ event }) => event.idempotencyKey !== null && !ended.has(event.id))
+      : [];
+  if (late.length > 0) void keepIn(held.works, settle(services, shard, late).catch(held.failed));
   const others = works.filter((work) => !late.includes(work));
   return late.length + (await settle(services, shard, others));
 }

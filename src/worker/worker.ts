@@ -17,6 +17,7 @@ import type {
 } from "../queue/queue.ts";
 import { slotOf, type SlotStore } from "../queue/slots.ts";
 import type { EndpointId, EndpointKey } from "../shared/id.ts";
+import { keepIn } from "../shared/keep-in.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { CarryOut, type CarryOutServices } from "./carry-out.ts";
 import { CatchUp } from "./catch-up.ts";
@@ -273,12 +274,4 @@ class LaneWorker implements Worker {
     await Promise.all(this.#running);
     await this.#giveBackAll();
   }
-}
-
-/** In the set until it ends. */
-function keepIn<T>(set: Set<Promise<unknown>>, work: Promise<T>): Promise<T> {
-  set.add(work);
-  const forget = (): void => void set.delete(work);
-  work.then(forget, forget);
-  return work;
 }
