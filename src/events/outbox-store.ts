@@ -39,7 +39,7 @@ export async function mirrorEventTypes(db: Db, types: readonly MirroredType[]): 
         DELETE FROM postern.event_types t WHERE NOT EXISTS (SELECT FROM given WHERE given.type = t.type)
       )
       INSERT INTO postern.event_types AS t (type, newest, needed, others)
-      SELECT type, newest, needed, others FROM given
+      SELECT type, newest, needed, others FROM given ORDER BY type
       ON CONFLICT (type) DO UPDATE SET newest = excluded.newest, needed = excluded.needed, others = excluded.others
         WHERE (t.newest, t.needed, t.others) IS DISTINCT FROM (excluded.newest, excluded.needed, excluded.others)`,
     [JSON.stringify(types)],

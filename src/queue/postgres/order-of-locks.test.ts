@@ -22,6 +22,7 @@ import {
 } from "../../shared/id.ts";
 import { removeOldAudit } from "../../audit/audit-store.ts";
 import { forgetDeletedEndpoints } from "../../endpoints/endpoint-store.ts";
+import { mirrorEventTypes } from "../../events/outbox-store.ts";
 import { forgetReplays } from "../../replays/replay-store.ts";
 import { endInterruptedSends } from "../../deliveries/person-send-store.ts";
 import { removeOldWatches } from "../../deliveries/tail-store.ts";
@@ -75,6 +76,7 @@ const NUMBERS = {
   person_sends: "attempt",
   portal_sessions: "minutes",
   log_watches: "get_byte(uuid_send(watcher), 15)",
+  event_types: "newest",
 } as const;
 type Table = keyof typeof NUMBERS;
 const TABLES = [
@@ -87,6 +89,7 @@ const TABLES = [
   "person_sends",
   "portal_sessions",
   "log_watches",
+  "event_types",
 ] as const;
 
 beforeEach(async () => {
@@ -349,6 +352,14 @@ it("locks the endpoints of a tenant that is moved in the order of their keys", a
     };
     assert.deepEqual(await lockedBefore(3, "endpoints", work), { endpoints: [2] }, name);
   }
+});
+
+it("locks types of events in their order, whatever that of the catalog", async () => {
+  const types = [3, 1, 2].map((newest) => ({ type: `a.b${newest}`, newest, needed: [], others: [] }));
+  await mirrorEventTypes(seeded.pool, types);
+  assert.deepEqual(await lockedBefore(2, "event_types", (db) => mirrorEventTypes(db, types)), {
+    event_types: [1],
+  });
 });
 
 it("locks slots in their order", async () => {
