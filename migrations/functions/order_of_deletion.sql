@@ -11,6 +11,7 @@ IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     WHEN 'log_watches' THEN 'ORDER BY watcher'
     WHEN 'person_sends' THEN 'ORDER BY endpoint_id, id'
     WHEN 'portal_sessions' THEN 'ORDER BY id'
+    WHEN 'stored_objects' THEN 'ORDER BY id'
     ELSE ''
   END
 $$;

@@ -44,7 +44,11 @@ export async function applyMutations(
 
 async function updateRows(db: Db, updates: readonly RowUpdate[], now: string): Promise<number> {
   const { rowCount } = await db.query(
-    /* sql */ `UPDATE postern.stored_objects o SET
+    // One update goes by places or by ids, another by deadlines: without an order they would wait for each other.
+    /* sql */ `WITH locked AS MATERIALIZED (
+        SELECT FROM postern.stored_objects WHERE id = ANY ($2::uuid[]) ORDER BY id FOR NO KEY UPDATE
+      )
+      UPDATE postern.stored_objects o SET
         state = coalesce(u.state_to, o.state),
         state_since = CASE WHEN u.state_to IS NULL THEN o.state_since ELSE $1 END,
         available_at = coalesce(u.available_to, o.available_at),
@@ -53,7 +57,7 @@ async function updateRows(db: Db, updates: readonly RowUpdate[], now: string): P
       FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[],
           $8::timestamptz[], $9::timestamptz[])
         AS u (id, revision, state_from, state_to, available_from, available_to, deadline_from, deadline_to)
-      WHERE o.id = u.id AND o.revision = u.revision
+      WHERE (SELECT count(*) FROM locked) > 0 AND o.id = u.id AND o.revision = u.revision
         AND (u.state_to IS NULL OR o.state = u.state_from)
         AND (u.available_to IS NULL OR o.available_at IS NOT DISTINCT FROM u.available_from)
         AND (u.deadline_to IS NULL OR o.deadline IS NOT DISTINCT FROM u.deadline_from)`,
