@@ -8,7 +8,7 @@ import type { Db, PoolClient } from "../../src/database/pool.ts";
 export type Statement = { name: string | null; text: string; values: readonly unknown[] };
 
 /** One node that reads a table, and the columns by which it finds rows; none where it reads the whole of it. */
-export type Reading = { table: string; how: string; by: string[] };
+export type Reading = { table: string; how: string; by: string[]; index: string; filter: string };
 
 /** The statements that `run` asks for, each of them run too. */
 export async function statementsOf(
@@ -53,25 +53,34 @@ function readings(plan: Node): Reading[] {
   // What an UPDATE or a DELETE changes is found by a node below it.
   if (typeof name !== "string" || type === "ModifyTable" || type === "Bitmap Heap Scan") {
     return typeof name === "string" && type === "Bitmap Heap Scan"
-      ? [{ table: parentOf(name), how: type, by: [...columns(plan["Recheck Cond"]), ...tinyIndexOf(plan)] }]
+      ? [reading(name, plan, plan["Recheck Cond"])]
       : below;
   }
-  return [
-    {
-      table: parentOf(name),
-      how: type,
-      by: [...columns(plan["Index Cond"] ?? plan["TID Cond"]), ...tinyIndexOf(plan)],
-    },
-    ...below,
-  ];
+  return [reading(name, plan, plan["Index Cond"] ?? plan["TID Cond"]), ...below];
+}
+
+function reading(name: string, plan: Node, condition: unknown): Reading {
+  const { "Node Type": how, Filter: filter } = plan;
+  return {
+    table: parentOf(name),
+    how: String(how),
+    by: [...columns(condition), ...tinyIndexOf(plan)],
+    index: indexesOf(plan).join(),
+    filter: typeof filter === "string" ? filter : "",
+  };
 }
 
 /** An index that has few rows, however many its table has: it may be read as a whole, and counts as a way. */
 const MOVES = "shard_tenants_on_their_way";
 
 function tinyIndexOf(plan: Node): string[] {
-  const names = [plan, ...(plan.Plans ?? [])].map((each) => each["Index Name"]);
-  return names.includes(MOVES) ? [MOVES] : [];
+  return indexesOf(plan).includes(MOVES) ? [MOVES] : [];
+}
+
+function indexesOf(plan: Node): string[] {
+  return [plan, ...(plan.Plans ?? [])].flatMap(({ "Index Name": name }) =>
+    typeof name === "string" ? [name] : [],
+  );
 }
 
 /** A day's partition stands for its table. */
@@ -125,4 +134,21 @@ export function isWrong({ table, how, by }: Reading, also: Ways): boolean {
   if (table === "slots" || other === "whole") return false;
   const ways = [BY_KEY[table], other];
   return how === "Seq Scan" || !ways.some((way) => way?.every((column) => by.includes(column)));
+}
+
+export type Through = {
+  /** The indexes by which it finds dispatches, where another one would do for few rows alone. */
+  through?: readonly string[];
+  /** It looks each dispatch's endpoint up in a hash of those given: beside thousands, it would be compared with each. */
+  hashes?: true;
+};
+
+export function assertThrough(found: readonly Reading[], { through, hashes }: Through): void {
+  const indexes = found.filter(({ table }) => table === "dispatches").map(({ index }) => index);
+  if (through !== undefined) assert.deepEqual(indexes.toSorted(), through);
+  if (hashes)
+    assert.ok(
+      found.some(({ filter }) => filter.includes("hashed SubPlan")),
+      JSON.stringify(found),
+    );
 }

@@ -86,7 +86,7 @@ export async function parkDispatches(db: Db, endpoints: readonly EndpointId[]): 
     name: "park-dispatches",
     text: /* sql */ `WITH due AS MATERIALIZED (
         SELECT tenant_id, endpoint_id, id FROM postern.dispatches
-        WHERE ${DUE} AND endpoint_id IN (SELECT * FROM unnest($1::uuid[]))
+        WHERE ${DUE} AND (endpoint_id IN (SELECT * FROM unnest($1::uuid[]))) IS TRUE
         ORDER BY claimable_at LIMIT $2
         FOR UPDATE SKIP LOCKED
       )
