@@ -1,6 +1,7 @@
 /** What is measured. Each task starts its own programs on the stand and answers one row of figures. */
 import assert from "node:assert/strict";
 import { ownerOf, producerOf } from "./callers.ts";
+import { dueAtOnce } from "./due-at-once.ts";
 import { exportLog, seedExportLog } from "./export-task.ts";
 import { openConnection, sendAsFastAsAnswered, sendSteadily, type Target } from "./generator.ts";
 import { nowMs } from "./http-stream.ts";
@@ -368,6 +369,7 @@ export const TASKS: Readonly<Record<string, (stand: Stand) => Promise<Row>>> = {
   }),
   L: watched,
   N: noisyNeighbours,
+  ND: dueAtOnce,
   K: keeping,
   W: weighing,
   P: pulling,

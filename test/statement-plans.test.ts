@@ -359,7 +359,7 @@ describe("planned on empty tables, which then fill", () => {
 /** While all is due that {@link fill} brought. */
 function claimsReadFew(sessionFor: (name: string) => Promise<PoolClient>): void {
   before(() => database.pool.query("UPDATE postern.dispatches SET claimable_at = now(), lease_owner = NULL"));
-  for (const name of ["claim"]) {
+  for (const name of ["claim", "claim in turns"]) {
     it(`${name} reads few more dispatches than it takes`, async () => {
       const client = await sessionFor(name);
       const read = await rowsRead(client, async () => STATEMENTS[name]?.run(client, [rows]));

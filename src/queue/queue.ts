@@ -249,7 +249,11 @@ export type DispatchQueue = {
   findKnown(events: readonly Pick<NewEvent, "id" | "tenantId">[]): Promise<Set<EventId>>;
   /** Moves events from the outbox into the queue, each exactly once. */
   relay(relay: Relay): Promise<{ relayed: number; mayHaveMore: boolean }>;
-  /** Leases due dispatches of these slots (default: all), but none of the endpoints `without`, and none that are parked. */
+  /**
+   * Leases due dispatches of these slots (default: all), but none of the endpoints
+   * `without`, and none that are parked: the longest due, and after a claim that
+   * left some due, equal parts of each tenant's.
+   */
   claim(limits: ClaimLimits, without: readonly EndpointId[], slots?: SlotSet): Promise<Claimed>;
   /** Parks due dispatches of these endpoints, some thousands at most; true when no more are due. */
   park(endpoints: readonly EndpointId[]): Promise<boolean>;

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Db } from "../../src/database/pool.ts";
 import * as claim from "../../src/queue/postgres/claim-store.ts";
+import { claimInTurns, FIRST_TURN } from "../../src/queue/postgres/claim-turns-store.ts";
 import * as slots from "../../src/queue/postgres/slot-store.ts";
 import { ALL_SLOTS } from "../../src/queue/slots.ts";
 import { LEASE_OWNER } from "./two-tenants.ts";
@@ -23,5 +24,12 @@ export const acrossTenants: Record<string, (db: Db) => Promise<unknown>> = {
       LEASE_OWNER,
       { dispatches: 10, bodyBytes: 1e6 },
       { slots: ALL_SLOTS, without: [] },
+    ),
+  claimInTurns: (db) =>
+    claimInTurns(
+      db,
+      LEASE_OWNER,
+      { dispatches: 10, bodyBytes: 1e6 },
+      { slots: ALL_SLOTS, without: [], turn: FIRST_TURN },
     ),
 };

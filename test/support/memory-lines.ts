@@ -1,5 +1,5 @@
 /** The rows of the queue in memory, as claims and pulls find them. */
-import type { DeliveryId, EndpointId, EndpointKey } from "../../src/shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey, TenantId } from "../../src/shared/id.ts";
 import type { MemoryRow } from "./memory-rows.ts";
 
 type Entry = { row: MemoryRow; atMs: number };
@@ -55,6 +55,24 @@ export class DueRows {
       if (!isWanted(row)) return "keep";
       return taken.push(row) < most ? "take" : "take last";
     });
+    return taken;
+  }
+
+  /** The first due rows of each tenant, as many of each, and of the same turn the smallest first. */
+  takeInTurns(nowMs: number, isWanted: (row: MemoryRow) => boolean, most: number): MemoryRow[] {
+    const turns = new Map<TenantId, number>();
+    const wanted: { row: MemoryRow; turn: number }[] = [];
+    this.each(nowMs, (row) => {
+      if (!isWanted(row)) return "keep";
+      const turn = turns.get(row.tenantId) ?? 0;
+      turns.set(row.tenantId, turn + 1);
+      if (turn < most) wanted.push({ row, turn });
+      return "keep";
+    });
+    wanted.sort((one, other) => one.turn - other.turn || one.row.body.length - other.row.body.length);
+    const taken = wanted.slice(0, most).map(({ row }) => row);
+    const isTaken = new Set(taken);
+    this.each(nowMs, (row) => (isTaken.has(row) ? "take" : "keep"));
     return taken;
   }
 

@@ -5,14 +5,7 @@
  */
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/shared/clock.ts";
-import {
-  newDeliveryId,
-  type DeliveryId,
-  type EndpointId,
-  type EndpointKey,
-  type EventId,
-  type TenantId,
-} from "../../src/shared/id.ts";
+import type { DeliveryId, EndpointId, EndpointKey, EventId, TenantId } from "../../src/shared/id.ts";
 import {
   DEFER_MS,
   KeyReusedError,
@@ -32,7 +25,15 @@ import {
 import { ALL_SLOTS, slotOf, type SlotSet } from "../../src/queue/slots.ts";
 import { MemoryKeys } from "./memory-keys.ts";
 import { DueRows, ParkedRows } from "./memory-lines.ts";
-import { depthOf, OLDEST_AT_ONCE, PARKED_AT_ONCE, withinBytes, type MemoryRow } from "./memory-rows.ts";
+import {
+  byAge,
+  depthOf,
+  newRow,
+  OLDEST_AT_ONCE,
+  PARKED_AT_ONCE,
+  withinBytes,
+  type MemoryRow,
+} from "./memory-rows.ts";
 
 type Lease = Pick<LeasedDispatch, "id" | "leaseId">;
 export type MemoryEndpoint = EndpointKey & { enabled: boolean; deleted?: boolean };
@@ -62,6 +63,8 @@ export class MemoryQueue implements DispatchQueue {
   /** Of each accepted event. */
   readonly #dispatchCounts = new Map<EventId, number>();
   readonly #keys = new MemoryKeys();
+  /** After a claim that left some due. */
+  #inTurns = false;
   #lease = 0;
   #order = 0;
 
@@ -124,15 +127,18 @@ export class MemoryQueue implements DispatchQueue {
     const skipped = new Set(without);
     const isWanted = ({ endpointId }: MemoryRow): boolean =>
       !skipped.has(endpointId) && slots.has(slotOf(endpointId));
-    const due = this.#due.take(this.#clock.nowMs(), isWanted, limits.dispatches);
+    const due = this.#due[this.#inTurns ? "takeInTurns" : "take"](
+      this.#clock.nowMs(),
+      isWanted,
+      limits.dispatches,
+    );
     const { taken, left } = withinBytes(due, limits.bodyBytes);
     for (const row of left.toReversed()) this.#due.add(row, "first");
     const leaseId = this.#nextLease();
-    return {
-      claimed: this.#update(taken, (row) => this.#leaseTo(row, leaseId)),
-      withoutEvent: [],
-      isAll: due.length < limits.dispatches && left.length === 0,
-    };
+    const isAll = due.length < limits.dispatches && left.length === 0;
+    this.#inTurns = !isAll;
+    const claimed = this.#update(taken.toSorted(byAge), (row) => this.#leaseTo(row, leaseId));
+    return { claimed, withoutEvent: [], isAll };
   }
 
   async park(endpoints: readonly EndpointId[]): Promise<boolean> {
@@ -325,24 +331,8 @@ export class MemoryQueue implements DispatchQueue {
     endpointId: EndpointId,
     { attempt, delayMs }: { attempt: number; delayMs: number },
   ): MemoryRow {
-    const dueMs = this.#clock.nowMs() + delayMs;
-    const row: MemoryRow = {
-      id: newDeliveryId(),
-      tenantId: event.tenantId,
-      endpointId,
-      eventId: event.id,
-      eventType: event.type,
-      body: event.body,
-      traceparent: event.traceparent,
-      attempt,
-      order: this.#order++,
-      dueMs,
-      claimableMs: dueMs,
-      leaseId: null,
-      parked: false,
-      held: false,
-      updates: 0,
-    };
+    const due = { attempt, dueMs: this.#clock.nowMs() + delayMs, order: this.#order++ };
+    const row = newRow(event, endpointId, due);
     this.rows.set(row.id, row);
     return row;
   }

@@ -1,6 +1,13 @@
 /** The rows of the queue in memory, and how they are counted. */
+import type { NewEvent } from "../../src/queue/queue.ts";
 import type { QueueDepth } from "../../src/queue/queue-troubles.ts";
-import type { DeliveryId, EndpointId, EventId, TenantId } from "../../src/shared/id.ts";
+import {
+  newDeliveryId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type TenantId,
+} from "../../src/shared/id.ts";
 
 /** As many as the statements in `claim-store.ts` park of all endpoints, and of one. */
 export const PARKED_AT_ONCE = 5000;
@@ -59,5 +66,33 @@ export function depthOf(rows: readonly MemoryRow[], nowMs: number): QueueDepth {
     outboxOldestAgeS: 0,
     handoversWaiting: 0,
     handoversOldestAgeS: 0,
+  };
+}
+
+export function byAge(one: MemoryRow, other: MemoryRow): number {
+  return one.claimableMs - other.claimableMs || one.order - other.order;
+}
+
+export function newRow(
+  event: Pick<NewEvent, "id" | "tenantId" | "type" | "body" | "traceparent">,
+  endpointId: EndpointId,
+  { attempt, dueMs, order }: Pick<MemoryRow, "attempt" | "dueMs" | "order">,
+): MemoryRow {
+  return {
+    id: newDeliveryId(),
+    tenantId: event.tenantId,
+    endpointId,
+    eventId: event.id,
+    eventType: event.type,
+    body: event.body,
+    traceparent: event.traceparent,
+    attempt,
+    order,
+    dueMs,
+    claimableMs: dueMs,
+    leaseId: null,
+    parked: false,
+    held: false,
+    updates: 0,
   };
 }

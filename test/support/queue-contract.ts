@@ -4,6 +4,7 @@ import { beforeEach, describe, it } from "node:test";
 import type { DispatchQueue, NewEvent, OutboxEvent } from "../../src/queue/queue.ts";
 import { ALL_SLOTS, slotOf, SlotSet } from "../../src/queue/slots.ts";
 import type { EndpointKey } from "../../src/shared/id.ts";
+import { describeClaims } from "./queue-contract-claims.ts";
 import { describeKeys } from "./queue-contract-keys.ts";
 import { describeLocks } from "./queue-contract-locks.ts";
 import {
@@ -108,24 +109,6 @@ export function describeQueueContract(
       assert.deepEqual([eventIds(first.claimed), first.isAll], [ids.slice(0, 3), false]);
       const rest = await queue.claim(PLENTY, []);
       assert.deepEqual([eventIds(rest.claimed), rest.isAll], [ids.slice(3), true]);
-    });
-
-    it("claims no more bytes than it is allowed, but one body however large", async () => {
-      const ids = await acceptIds([one, one, one]);
-      assert.deepEqual(
-        eventIds((await queue.claim({ dispatches: 9, bodyBytes: 250 }, [])).claimed),
-        ids.slice(0, 2),
-      );
-      assert.deepEqual(
-        eventIds((await queue.claim({ dispatches: 9, bodyBytes: 1 }, [])).claimed),
-        ids.slice(2),
-      );
-    });
-
-    it("claims nothing of the endpoints that it is to pass over, and reaches the others behind them", async () => {
-      const ids = await acceptIds([one, one, other]);
-      const found = await queue.claim({ ...PLENTY, dispatches: 2 }, [one.endpointId]);
-      assert.deepEqual([eventIds(found.claimed), found.isAll], [ids.slice(2), true]);
     });
 
     it("parks what is due of an endpoint, out of reach of claims, and finds it again", async () => {
@@ -395,6 +378,7 @@ export function describeQueueContract(
     }
 
     describeKeys(open);
+    describeClaims(open);
     if (locks !== null) describeLocks(open, locks);
   });
 }

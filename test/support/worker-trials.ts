@@ -9,6 +9,7 @@ import { CatchUp } from "../../src/worker/catch-up.ts";
 import { Lane } from "../../src/worker/lane.ts";
 import { Lanes } from "../../src/worker/lanes.ts";
 import { percentile } from "./chance.ts";
+import { DueRows } from "./memory-lines.ts";
 import { MemoryQueue } from "./memory-queue.ts";
 import { playTrials, type Breakage, type Trial } from "./simulation-thread.ts";
 import { assertOrderAndRates, assertPromises } from "./worker-promises.ts";
@@ -119,12 +120,12 @@ async function keepsOrderAndRate(seed: number): Promise<void> {
   }
 }
 
-/** What comes while the table is full of another's, and before that is parked. */
+/** What comes while the table is full of another endpoint's of its tenant, and before that is parked. */
 async function keepsOrderBeside(seed: number): Promise<void> {
   for (let n = 0; n < 3; n++) {
     const simulation = new Simulation(seed + n, [
-      { tenant: "sick", behaviour: hanging, perSecond: 0, backlog: 20_000 },
-      ...beside({ tenants: 50, endpoints: 1, behaviour: healthy, perSecond: 50, backlog: 3 }),
+      { tenant: "sick-0", behaviour: hanging, perSecond: 0, backlog: 20_000 },
+      ...beside({ tenants: 1, endpoints: 50, behaviour: healthy, perSecond: 50, backlog: 3 }),
     ]);
     await assertPromises(simulation, 300);
   }
@@ -184,6 +185,16 @@ async function areMany(seed: number): Promise<void> {
   );
 }
 
+/** As many endpoints as forty looks claim, each with one dispatch. What is accepted without a lease is found by looks alone. */
+async function areDueAtOnce(seed: number): Promise<void> {
+  const crowd = beside({ tenants: 2, endpoints: 10_000, behaviour: hanging, backlog: 1 });
+  const simulation = new Simulation(seed, [{ ...WELL, arrays: 1, perSecond: 50 }, ...crowd]);
+  await assertPromises(simulation, 1000);
+  const longestMs = Math.max(...simulation.latencies(({ tenant }) => tenant === WELL.tenant));
+  // By age alone it would be the rest of the forty looks.
+  assert.ok(longestMs <= 50, `${longestMs} ms`);
+}
+
 async function isUnseen(seed: number): Promise<void> {
   const limited = { tenant: "limited", behaviour: healthy, perSecond: 4, rateLimit: 5 };
   const backlogged = { tenant: "sick", behaviour: slow, perSecond: 0, backlog: 300 };
@@ -238,6 +249,8 @@ export const TRIALS: Record<string, Trial> = {
   "a healthy tenant waits no longer beside endpoints that flap": flaps,
   "a healthy tenant waits no longer beside endpoints that are rate-limited": areLimited,
   "2,000 tenants wait no longer beside sick ones": areMany,
+  "a healthy tenant waits for few looks beside two tenants with 10,000 endpoints that are due at once":
+    areDueAtOnce,
   "a worker that nobody can see for 20 seconds starts nothing meanwhile, and sends everything afterwards":
     isUnseen,
   "a worker that is seen again when its leases are about to end starts no attempt that could outlast its lease, and sends everything afterwards":
@@ -317,11 +330,19 @@ export const BREAKAGES: Record<string, Breakage> = {
     noticedBy: keepsOrderBeside,
     breakIt: () => replace(MemoryQueue.prototype, "parkOldest", () => async () => undefined),
   },
+  "claims are by age alone": {
+    noticedBy: areDueAtOnce,
+    breakIt: () => replace(DueRows.prototype, "takeInTurns", () => takeByAge),
+  },
   "tenants share nothing": {
     noticedBy: besideHanging,
     breakIt: () => replace(Lanes.prototype, "next", (next) => firstTenantOnly(next)),
   },
 };
+
+function takeByAge(this: DueRows, ...wanted: Parameters<DueRows["take"]>) {
+  return this.take(...wanted);
+}
 
 /** As if no time had gone by since. */
 function asAtFirst(keepRate: Lane["keepRate"]) {

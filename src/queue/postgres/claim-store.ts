@@ -1,10 +1,11 @@
 /** Leases dispatches: due ones, and parked ones for endpoints that ask for them. */
 import type { Db } from "../../database/pool.ts";
-import type { DeliveryId, EndpointId, EndpointKey, EventId, TenantId } from "../../shared/id.ts";
+import type { EndpointId, EndpointKey } from "../../shared/id.ts";
 import type { SlotSet } from "../slots.ts";
+import { toClaimed, type FoundRow } from "./claimed-rows.ts";
 import { isRowOf } from "./key-look-up.ts";
 import { inSlots } from "./in-slots.ts";
-import { LEASE_MS, type Ask, type Claimed, type ClaimLimits, type LeasedDispatch } from "../queue.ts";
+import { LEASE_MS, type Ask, type Claimed, type ClaimLimits } from "../queue.ts";
 
 /** Parking is an update without a body, so more are parked at once than are claimed. */
 const PARKED_AT_ONCE = 5000;
@@ -13,32 +14,20 @@ const MOST_DUE_READ = 1_000_000;
 /** Of an endpoint, by its key. */
 const FIRST_ROWS = 500;
 
-type FoundRow = {
-  tenant_id: TenantId;
-  endpoint_id: EndpointId;
-  id: DeliveryId;
-  event_id: EventId;
-  event_type: string;
-  attempt: number;
-  once: boolean;
-  body: string | null;
-  traceparent: string | null;
-};
-
 // Due dispatches without a lease, or with one that has ended, of endpoints that are enabled and not backlogged.
-const DUE = /* sql */ `NOT held AND NOT parked AND NOT superseded AND claimable_at <= now()`;
-const LEASE = /* sql */ `leased AS (
+export const DUE = /* sql */ `NOT held AND NOT parked AND NOT superseded AND claimable_at <= now()`;
+export const LEASE = /* sql */ `leased AS (
     UPDATE postern.dispatches d
     SET lease_owner = $1, claimable_at = now() + $2 * interval '1 ms', parked = false
     FROM taken WHERE ${isRowOf("taken")}
     RETURNING d.tenant_id, d.endpoint_id, d.id, d.event_id, d.event_type, d.attempt, d.once, d.replay_id, d.version, taken.due_at
   )`;
 // One look-up by key for each row, whatever the statistics say: see key-look-up.ts.
-const SIZE = /* sql */ `LEFT JOIN LATERAL (
+export const SIZE = /* sql */ `LEFT JOIN LATERAL (
     SELECT octet_length(postern.body_of_version(body, version, versions, found.version)) AS bytes
     FROM postern.events WHERE id = found.event_id OFFSET 0) AS e ON true`;
 // Bodies are joined outside of the update: with an outer join to a partitioned table in it, PostgreSQL 18.4 has crashed.
-const WITH_BODY = /* sql */ `SELECT leased.*, e.body, e.traceparent FROM leased LEFT JOIN LATERAL (
+export const WITH_BODY = /* sql */ `SELECT leased.*, e.body, e.traceparent FROM leased LEFT JOIN LATERAL (
     SELECT postern.body_of_version(body, version, versions, leased.version) AS body, traceparent
     FROM postern.events WHERE id = leased.event_id OFFSET 0) AS e ON true`;
 
@@ -233,28 +222,4 @@ export async function findBacklogs(db: Db): Promise<EndpointKey[]> {
       SELECT tenant_id AS "tenantId", endpoint_id AS "endpointId" FROM line`,
   });
   return rows;
-}
-
-function toClaimed(
-  rows: readonly FoundRow[],
-  lease: Pick<LeasedDispatch, "leaseId" | "leaseEndsMs">,
-): Pick<Claimed, "claimed" | "withoutEvent"> {
-  const claimed: LeasedDispatch[] = [];
-  const withoutEvent: LeasedDispatch[] = [];
-  for (const row of rows) {
-    const dispatch = {
-      id: row.id,
-      tenantId: row.tenant_id,
-      endpointId: row.endpoint_id,
-      eventId: row.event_id,
-      eventType: row.event_type,
-      body: row.body ?? "",
-      attempt: row.attempt,
-      once: row.once,
-      ...(row.traceparent === null ? {} : { traceparent: row.traceparent }),
-      ...lease,
-    };
-    (row.body === null ? withoutEvent : claimed).push(dispatch);
-  }
-  return { claimed, withoutEvent };
 }

@@ -22,6 +22,7 @@ import {
   parkOldest,
   pullDispatches,
 } from "./claim-store.ts";
+import { claimInTurns, FIRST_TURN } from "./claim-turns-store.ts";
 import { completeAttempts } from "./complete-store.ts";
 import { measureQueue } from "./depth-store.ts";
 import { followFirst } from "./follow.ts";
@@ -84,8 +85,7 @@ export function makePostgresQueue(
       });
       return { relayed, mayHaveMore: outboxTurns.end(hasMore) };
     },
-    claim: (limits, without, slots = ALL_SLOTS) =>
-      claimDispatches(worker, nextLeaseId(), limits, { slots, without }),
+    claim: makeClaim(worker, nextLeaseId),
     park: (endpoints) => parkDispatches(worker, endpoints),
     parkOldest: (endpoints) => parkOldest(worker, endpoints),
     pull: (asks) => pullDispatches(worker, nextLeaseId(), asks),
@@ -98,6 +98,21 @@ export function makePostgresQueue(
     endpointChanged: (endpoint) =>
       followFirst((work) => tenants.of(endpoint.tenantId).transaction(work), endpoint),
     measure: () => measureQueue(worker),
+  };
+}
+
+/** By age while each claim takes all that is due, and by tenants in turn after one that left some. */
+function makeClaim(worker: Pool, nextLeaseId: () => string): DispatchQueue["claim"] {
+  let turn: string | null = null;
+  return async (limits, without, slots = ALL_SLOTS) => {
+    if (turn === null) {
+      const claimed = await claimDispatches(worker, nextLeaseId(), limits, { slots, without });
+      if (!claimed.isAll) turn = FIRST_TURN;
+      return claimed;
+    }
+    const found = await claimInTurns(worker, nextLeaseId(), limits, { slots, without, turn });
+    turn = found.claimed.isAll ? null : found.turn;
+    return found.claimed;
   };
 }
 
