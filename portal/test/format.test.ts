@@ -37,15 +37,10 @@ describe("a number", () => {
   });
 
   it("of bytes has a unit that fits, and one digit behind the point", () => {
-    assert.deepEqual([0, 999, 1000, 1449, 1_000_000, 2_500_000_000, 4e12].map(english.bytes), [
-      "0 B",
-      "999 B",
-      "1 kB",
-      "1.4 kB",
-      "1 MB",
-      "2.5 GB",
-      "4,000 GB",
-    ]);
+    assert.deepEqual(
+      [0, 999, 1000, 1449, 999_949, 999_950, 999_999, 1_000_000, 2_500_000_000, 4e12].map(english.bytes),
+      ["0 B", "999 B", "1 kB", "1.4 kB", "999.9 kB", "1 MB", "1 MB", "1 MB", "2.5 GB", "4,000 GB"],
+    );
     assert.equal(german.bytes(1449), "1,4 kB");
   });
 

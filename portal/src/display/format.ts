@@ -43,8 +43,11 @@ export function makeFormat({ locale, zone }: Display) {
       return percent().format(shown);
     },
     bytes(count: number) {
-      const power = count < 1000 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log10(count) / 3));
-      return `${number().format(Math.round((count / 1000 ** power) * 10) / 10)} ${SIZES[power]}`;
+      const inUnit = (power: number): number => Math.round((count / 1000 ** power) * 10) / 10;
+      let power = 0;
+      // By what is shown: 999,999 bytes are rounded to 1 MB, not to 1,000 kB.
+      while (power < SIZES.length - 1 && inUnit(power) >= 1000) power++;
+      return `${number().format(inUnit(power))} ${SIZES[power]}`;
     },
     dateTime: (at: Date) => `${dateTime().format(at)}${zone === "utc" ? " UTC" : ""}`,
     date: (at: Date) => date().format(at),
