@@ -22,12 +22,22 @@ export function oneOf<Name extends string, Value extends string>(
   );
 }
 
+/** As the API takes it. A browser's own parser guesses: it reads "5" as May 2001. */
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+function isInstant(value: string): boolean {
+  const day = INSTANT.exec(value)?.[1];
+  if (day === undefined || Number.isNaN(Date.parse(value))) return false;
+  // The parser takes the 30th of February for the 2nd of March.
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
+
 export function instant<Name extends string>(
   search: Record<string, unknown>,
   name: Name,
 ): Parsed<Name, string> {
   const value = text(search, name)[name];
-  return only(search, name, value !== undefined && !Number.isNaN(Date.parse(value)) ? value : undefined);
+  return only(search, name, value !== undefined && isInstant(value) ? value : undefined);
 }
 
 function only<Name extends string, Value>(
