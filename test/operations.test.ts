@@ -72,7 +72,7 @@ describe("GET /ready", () => {
     assert.match(reasons.join(), /^migrations are pending: 0001_/);
   });
 
-  it("answers 503 while the database is out of reach, and routes that need it answer 503 with Retry-After", async () => {
+  it("answers 503 while the database is out of reach, as routes do that need it, all with Retry-After", async () => {
     const cut = await startTestService({
       roles: ["api"],
       database: {
@@ -100,8 +100,8 @@ describe("GET /ready", () => {
         },
       ],
     );
-    for (const answer of [list, published]) {
-      assertRefused(answer, [503, { error: "Service unavailable" }]);
+    for (const answer of [list, published]) assertRefused(answer, [503, { error: "Service unavailable" }]);
+    for (const answer of [ready, list, published]) {
       assert.match(answer.headers.get("retry-after") ?? "", /^[1-9][0-9]*$/);
     }
   });

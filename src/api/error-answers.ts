@@ -49,7 +49,7 @@ export const ANSWERS: Readonly<Record<RefusalCode, Answer>> = {
 const MAX_ISSUES = 100;
 
 /** How long a caller should wait for a database or an object store that is out of reach, and where nobody knows. */
-const OUTAGE_RETRY_AFTER_S = 2;
+export const OUTAGE_RETRY_AFTER_S = 2;
 
 export function answerError(
   error: FastifyError | Error,

@@ -145,7 +145,8 @@ function successAnswers({ answers, headers = {}, mediaType }: RouteDescription) 
     Object.entries(answers).map(([status, zodSchema]) => {
       const description = MEANINGS[Number(status)] ?? "";
       const schema = jsonSchema(zodSchema, "output");
-      if (mediaType === undefined) return [status, { ...describedAnswer(schema, description), ...told }];
+      if (mediaType === undefined)
+        return [status, { ...describedAnswer(schema, description), ...told, ...headersOf(Number(status)) }];
       return [status, { description, content: { [mediaType]: { schema } } }];
     }),
   );

@@ -2248,6 +2248,8 @@ export interface operations {
             /** @description Not ready: the reasons. */
             503: {
                 headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {

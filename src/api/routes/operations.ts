@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import * as z from "zod";
 import { Refusal } from "../../shared/refusal.ts";
 import { isSameSecret } from "../../shared/same-secret.ts";
+import { OUTAGE_RETRY_AFTER_S } from "../error-answers.ts";
 import { describeRoute, openApiDocument } from "../openapi.ts";
 import type { ApiServices } from "../services.ts";
 
@@ -65,6 +66,7 @@ export function operationRoutes(app: FastifyInstance, services: ApiServices): vo
     async (_request, reply) => {
       const { reasons, warnings } = await services.readiness.report();
       if (reasons.length === 0) return { status: "ready", warnings };
+      void reply.header("Retry-After", String(OUTAGE_RETRY_AFTER_S));
       return reply.code(503).send({ status: "not ready", error: "Not ready", reasons, warnings });
     },
   );
