@@ -65,9 +65,9 @@ export function describeClaims(open: () => Promise<QueueUnderTest>): void {
       const large = Array.from({ length: 5 }, () => ({ ...eventFor(one), body: "x".repeat(200) }));
       const small = eventFor(other);
       await queue.accept([...large, small], UNLEASED);
-      assert.deepEqual(await claim(9, [], 300), [idsOf(large.slice(0, 1)), false]);
-      assert.deepEqual(await claim(9, [], 300), [idsOf([...large.slice(1, 2), small]), false]);
-      assert.deepEqual(await claim(9, [], 300), [idsOf(large.slice(2, 3)), false]);
+      assert.deepEqual(await claim(9, [], 250), [idsOf(large.slice(0, 1)), false]);
+      assert.deepEqual(await claim(9, [], 250), [[small.id], false]);
+      assert.deepEqual(await claim(9, [], 250), [idsOf(large.slice(1, 2)), false]);
     });
   });
 }

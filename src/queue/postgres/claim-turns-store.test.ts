@@ -51,6 +51,10 @@ it("takes equal parts, the longest due of each tenant, and fills its places with
   await addDispatches(seeded.pool, seeded.acme, dueInOrder(9, -9000));
   await addDispatches(seeded.pool, seeded.globex, dueInOrder(9, -5000));
   await addDispatches(seeded.pool, few, [{ attempt: 1 }]);
+  // Whose retries are scheduled has no part.
+  for (let n = 0; n < 6; n++) {
+    await addDispatches(seeded.pool, at(`later-${n}`), [{ attempt: 1, claimableInMs: 60_000 }]);
+  }
   const { leased } = await claim({ limits: { ...PLENTY, dispatches: 8 } });
   const attempts = Object.groupBy(leased, ({ tenantId }) => tenantId);
   assert.deepEqual(
