@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { inspect } from "node:util";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
@@ -111,6 +112,21 @@ describe("the waits for something to fetch", () => {
     await wait;
     await watch.next(LONG_MS, stop.signal);
   });
+
+  it(
+    "leave nothing at the signal, by which a client may wait again and again",
+    { timeout: 30_000 },
+    async () => {
+      const watch = await listening("one");
+      const { signal } = new AbortController();
+      const wait = watch.next(LONG_MS, signal);
+      assert.equal(getEventListeners(signal, "abort").length, 1);
+      await notify("one");
+      await wait;
+      await watch.next(1, signal);
+      assert.equal(getEventListeners(signal, "abort").length, 0);
+    },
+  );
 
   it(
     "share one connection, which stays open for the next, and ends with them",

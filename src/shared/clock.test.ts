@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
-import { systemClock } from "./clock.ts";
+import { sleep, systemClock } from "./clock.ts";
 
 const ranAfter = (ms: number): Promise<number> =>
   new Promise((resolve) => {
@@ -58,5 +59,31 @@ describe("the system's clock", () => {
     await ranAfter(20);
     assert.equal(ran, 0);
     clearTimeout(alive);
+  });
+});
+
+describe("a sleep", () => {
+  it("leaves nothing behind: neither at its signal, which may be a process's own, nor in its clock", async () => {
+    const stopping = new AbortController();
+    const waiting = new Set<() => void>();
+    const clock = {
+      nowMs: () => 0,
+      after(_ms: number, work: () => void) {
+        waiting.add(work);
+        return () => waiting.delete(work);
+      },
+    };
+    const slept = sleep(clock, 1000, stopping.signal);
+    const stopped = sleep(clock, 1000, stopping.signal);
+    assert.equal(getEventListeners(stopping.signal, "abort").length, 2);
+    const [first] = waiting;
+    first?.();
+    await slept;
+    assert.equal(getEventListeners(stopping.signal, "abort").length, 1);
+    stopping.abort();
+    await stopped;
+    assert.equal(waiting.size, 0);
+    await sleep(clock, 1000, stopping.signal);
+    assert.equal(waiting.size, 0);
   });
 });

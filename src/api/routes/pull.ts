@@ -18,7 +18,7 @@ import type { ApiServices } from "../services.ts";
 type IdParams = { Params: { id: string } };
 
 /** Fetching the events of a pull endpoint. Never by GET: who may only read must take nothing. */
-export function pullRoutes(app: FastifyInstance, { fetches }: ApiServices): void {
+export function pullRoutes(app: FastifyInstance, { fetches }: Pick<ApiServices, "fetches">): void {
   const fetch = { permission: "settings:write", limit: "fetches" } as const;
   app.addHook("preClose", async () => fetches.close());
 
