@@ -53,6 +53,21 @@ it("a shard that answers no more, and again, is told by its name", async (test) 
   assert.deepEqual([lines[1], pulse.isAway()], [{ level: 30, shard: "eu9" }, false]);
 });
 
+it("a shard that was away at the start is so, though it answers, until it is known to be the right one", async (test) => {
+  const joined = Promise.withResolvers<void>();
+  const { log } = makeKeptLog();
+  const absentShards = new Map([["eu9", joined.promise]]);
+  const reached = ["eu9", "eu1"].map((name) =>
+    reach({ name, url: "postgres://127.0.0.1:1/postern", weight: 1 }, { log, absentShards }),
+  );
+  test.after(() => Promise.all(reached.map(({ db }) => db.end())));
+  const areAway = () => reached.map(({ pulse }) => pulse.isAway());
+  assert.deepEqual(areAway(), [true, false]);
+  joined.resolve();
+  await joined.promise;
+  assert.deepEqual(areAway(), [false, false]);
+});
+
 it("the directory's look is over before a caller's patience", async (test) => {
   const database = await createTestDatabase();
   const { log } = makeKeptLog();
