@@ -1,5 +1,6 @@
 /** The intake's stream on a real NATS server: what is made, what it takes, what it hands out, and what it tells. */
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { AckPolicy, DiscardPolicy, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { headers, nanos } from "@nats-io/transport-node";
@@ -305,12 +306,15 @@ describe("the intake's stream", { skip: withoutNats() }, () => {
       });
     });
 
-    it("is no more than was asked for", async () => {
+    it("is no more than was asked for, and a look leaves nothing at its signal, which is its worker's", async () => {
       await opens();
       for (const text of ["1", "2", "3"]) await stream.store(Buffer.from(text));
       const taken: number[] = [];
-      for await (const { sequence } of stream.take(2, NEVER)) taken.push(sequence);
+      const { signal } = new AbortController();
+      for await (const { sequence } of stream.take(2, signal)) taken.push(sequence);
       assert.deepEqual(taken, [1, 2]);
+      for await (const _ of stream.take(1, signal)) break;
+      assert.deepEqual(getEventListeners(signal, "abort"), []);
     });
 
     // Without the signal a look ends after five seconds, so ten take longer than the test may.

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { eventually } from "../../test/support/eventually.ts";
+import { isForgotten } from "../../test/support/forgotten.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { makePulse } from "./pulse.ts";
 
@@ -112,5 +113,19 @@ describe("a shard's pulse", () => {
       }),
       /its own/,
     );
+  });
+
+  it("keeps nothing of what it has answered, nor of what has failed: every call of a tenant passes by here", async () => {
+    const pulse = makePulse(
+      async () => undefined,
+      () => undefined,
+    );
+    assert.ok(await isForgotten((object) => pulse.guard(async () => object)));
+    assert.ok(
+      await isForgotten((cause) =>
+        pulse.guard(() => Promise.reject(new Error("its own", { cause }))).catch(() => undefined),
+      ),
+    );
+    assert.equal(await pulse.guard(async () => "on"), "on");
   });
 });

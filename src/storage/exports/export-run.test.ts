@@ -1,6 +1,7 @@
 /** One run of an export on a real database and a real folder, with parts of a few rows; beside the whole program it is in test/exports.test.ts. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { getEventListeners } from "node:events";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
@@ -168,6 +169,14 @@ describe("a run of an export", () => {
     assert.deepEqual([told[0].tenant_id, told[0].type], ["acme", "storage.export.ready"]);
     const data = { export_id: id, object_id: objectId, expires_at: object.deadline.toISOString() };
     assert.deepEqual(JSON.parse(told[0].body).data, data);
+  });
+
+  it("leaves nothing at its signal", async () => {
+    await seed(1);
+    await request();
+    const { signal } = new AbortController();
+    await run(await claim(), { signal });
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
   });
 });
 
