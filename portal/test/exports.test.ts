@@ -213,7 +213,8 @@ describePortal(
       await row.getByText("On hold").waitFor();
       await inspect("files");
       await menu.click();
-      assert.equal(await page.getByRole("menuitem", { name: "Erase" }).count(), 0);
+      await page.getByRole("menuitem", { name: "End the hold" }).waitFor();
+      assert.equal(await page.getByRole("menuitem").count(), 1);
       await page.getByRole("menuitem", { name: "End the hold" }).click();
       await page.getByRole("button", { name: "End the hold" }).click();
       await row.getByText(/Expires in/).waitFor();

@@ -103,10 +103,14 @@ describePortal(
 
     it("finds an endpoint by its description", async () => {
       await addEndpoint(portal(), "described", "/hooks", { description: "Books invoices" });
+      await addEndpoint(portal(), "described", "/books", { description: "Books receipts" });
       const { page } = await portal().open("/exports", { grant: { tenant_id: "described" } });
       await page.getByText("No export yet").waitFor();
       await page.keyboard.press("/");
       await page.getByRole("combobox").fill("books");
+      // The service finds this one too, by its URL, and it is listed once.
+      await page.getByRole("option", { name: /books$/ }).waitFor();
+      assert.equal(await page.getByRole("group", { name: "Endpoints" }).getByRole("option").count(), 2);
       await page.getByRole("option", { name: /hooks Books invoices$/ }).click();
       await page.getByRole("heading", { level: 1, name: /hooks$/ }).waitFor();
     });

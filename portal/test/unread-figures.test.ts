@@ -62,6 +62,20 @@ describePortal(
       await chart.getByText("delivered").first().waitFor();
     });
 
+    it("does not say of an endpoint's patterns that a catalog lacks them that was not read", async () => {
+      const [endpoint] = await endpointsOf(portal(), "acme");
+      const { page } = await portal().open("/events", { expects: /500/ });
+      const types = /\/api\/webhooks\/events$/;
+      await page.route(types, (route) => route.fulfill(FAULT));
+      await page.goto(`${portal().service.url}/portal/endpoints/${endpoint?.id}/edit`);
+      await page.getByText("The event types could not be read.").waitFor();
+      assert.equal(await page.getByText("Patterns outside the catalog").count(), 0);
+      await page.unroute(types);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.getByLabel("invoice.paid").waitFor();
+      assert.equal(await page.getByText("Patterns outside the catalog").count(), 0);
+    });
+
     it("does not say that no endpoint fails", async () => {
       assert.equal((await endpointsOf(portal(), "acme")).length, 2);
       const { page, inspect } = await portal().open("/events", { expects: EXPECTED });
