@@ -101,7 +101,13 @@ const rules = [
       path: "^src/",
       // The API names types of node:http; the demonstration has its own receiver; the embedded
       // database looks for a free port.
-      pathNot: ["^src/outbound/", "^src/api/", "^src/demo/", "^src/database/embedded-port[.]ts$", TEST],
+      pathNot: [
+        "^src/outbound/",
+        "^src/api/",
+        "^src/demo/",
+        "^src/database/embedded/embedded-port[.]ts$",
+        TEST,
+      ],
     },
     to: { path: "^(node:)?(http|https|http2|tls|net|dgram|dns|dns/promises)$|^undici$|node_modules/undici/" },
   },

@@ -1,7 +1,7 @@
 /** The database server of the test stand: the embedded one, or PostgreSQL 15 as its makers ship it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "../src/database/embedded.ts";
+import { startEmbeddedPostgres } from "../src/database/embedded/embedded.ts";
 import { freePort } from "../test/support/free-port.ts";
 import { installPostgres15, startPostgres15 } from "../test/support/postgres-15.ts";
 import { startReplicated } from "../test/support/replicated-postgres.ts";

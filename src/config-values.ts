@@ -1,6 +1,6 @@
 /** How the texts of settings are read that are more than a number or a list. */
 import * as z from "zod";
-import { databaseUrlFault } from "./database/host-list.ts";
+import { databaseUrlFault } from "./database/hosts/host-list.ts";
 import { parseIntakeUrl, type IntakePlace } from "./intake/intake-url.ts";
 import { parseShardList, type Shard } from "./shards/shard-list.ts";
 import { parseDurationMs } from "./shared/duration.ts";

@@ -9,7 +9,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse, parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { describeSettings, makeSecrets, readConfig, type Config } from "../src/config.ts";
-import { parseHostList } from "../src/database/host-list.ts";
+import { parseHostList } from "../src/database/hosts/host-list.ts";
 import { VERSION } from "../src/shared/version.ts";
 import { makeMetrics } from "../src/telemetry/metrics.ts";
 import {

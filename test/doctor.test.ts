@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { loadMigrations } from "../src/cli/databases.ts";
-import { checkNode } from "../src/cli/doctor-checks.ts";
+import { checkNode } from "../src/cli/doctor/doctor-checks.ts";
 import { makeSecrets, type Environment } from "../src/config.ts";
 import { sealSigningSecret } from "../src/endpoints/signing-secret.ts";
 import { makeSecretBox } from "../src/shared/secret-box.ts";

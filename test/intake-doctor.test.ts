@@ -1,7 +1,7 @@
 /** What `postern doctor` and `/ready` say of an intake. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { checkIntake } from "../src/cli/doctor-intake.ts";
+import { checkIntake } from "../src/cli/doctor/doctor-intake.ts";
 import { parseIntakeUrl } from "../src/intake/intake-url.ts";
 import { metric, store, take, untilEmpty } from "./support/intake.ts";
 import { freePort } from "./support/free-port.ts";

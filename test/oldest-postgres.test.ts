@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { it } from "node:test";
-import { migrate } from "../src/database/migrate.ts";
-import { readMigrations } from "../src/database/migration-files.ts";
+import { migrate } from "../src/database/schema/migrate.ts";
+import { readMigrations } from "../src/database/schema/migration-files.ts";
 import { createPool, type Pool } from "../src/database/pool.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { installPostgres15, startPostgres15 } from "./support/postgres-15.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { makeSecrets, type Environment } from "../src/config.ts";
-import { startEmbeddedPostgres } from "../src/database/embedded.ts";
+import { startEmbeddedPostgres } from "../src/database/embedded/embedded.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { runProgram, sharedSettings, startProgram } from "./support/program.ts";

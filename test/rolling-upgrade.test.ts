@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { loadMigrations } from "../src/cli/databases.ts";
-import { migrate } from "../src/database/migrate.ts";
+import { migrate } from "../src/database/schema/migrate.ts";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 import { sharedSettings, startProgram, type Program } from "./support/program.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { outageReason } from "../src/api/outage-reason.ts";
-import { checkDatabase } from "../src/cli/doctor-checks.ts";
+import { checkDatabase } from "../src/cli/doctor/doctor-checks.ts";
 import { describeMistake } from "../src/cli/mistakes.ts";
 import { makeSecrets, readConfig } from "../src/config.ts";
 import { createTestDatabase, SERVER, startTestServer, type TestDatabase } from "./support/postgres.ts";

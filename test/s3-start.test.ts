@@ -7,7 +7,7 @@ import {
   PutBucketVersioningCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { checkObjectStores } from "../src/cli/doctor-checks.ts";
+import { checkObjectStores } from "../src/cli/doctor/doctor-checks.ts";
 import { makeSecrets, readConfig } from "../src/config.ts";
 import { prepareMoto, startMoto } from "./support/moto.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";

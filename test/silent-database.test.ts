@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { makeSecrets } from "../src/config.ts";
-import { startEmbeddedPostgres } from "../src/database/embedded.ts";
+import { startEmbeddedPostgres } from "../src/database/embedded/embedded.ts";
 import { createPool } from "../src/database/pool.ts";
 import { startProgram } from "./support/program.ts";
 import { PRODUCER } from "./support/calls.ts";

@@ -1,9 +1,9 @@
 /** DATABASE_URL's user without rights over the server: what an administrator must prepare, and that it is enough. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { EmbeddedPostgres } from "../src/database/embedded.ts";
-import { migrate } from "../src/database/migrate.ts";
-import { readMigrations } from "../src/database/migration-files.ts";
+import type { EmbeddedPostgres } from "../src/database/embedded/embedded.ts";
+import { migrate } from "../src/database/schema/migrate.ts";
+import { readMigrations } from "../src/database/schema/migration-files.ts";
 import { createPool, type Pool } from "../src/database/pool.ts";
 import { join } from "node:path";
 import { createEndpoint, listDeliveries, publish } from "./support/api.ts";

@@ -21,7 +21,7 @@ import * as complete from "../src/queue/postgres/complete-store.ts";
 import * as hold from "../src/queue/postgres/follow-store.ts";
 import * as depth from "../src/queue/postgres/depth-store.ts";
 import * as heartbeats from "../src/database/heartbeat-store.ts";
-import { readReplication } from "../src/database/replication-store.ts";
+import { readReplication } from "../src/database/replication/replication-store.ts";
 import * as personSends from "../src/deliveries/person-send-store.ts";
 import * as partitions from "../src/queue/postgres/partition-store.ts";
 import * as retention from "../src/queue/postgres/retention-store.ts";

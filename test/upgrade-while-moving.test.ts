@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, it } from "node:test";
-import { migrate } from "../src/database/migrate.ts";
-import { readMigrations } from "../src/database/migration-files.ts";
+import { migrate } from "../src/database/schema/migrate.ts";
+import { readMigrations } from "../src/database/schema/migration-files.ts";
 import { idAt } from "../src/shared/id.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
 

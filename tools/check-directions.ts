@@ -75,7 +75,7 @@ const ALLOWED: [file: string, text: string][] = [
     'import type { S3 } from "./s3-sdk.ts";\nexport const x: S3 = await import("./s3-sdk.ts");',
   ],
   ["src/outbound/dial.ts", 'import { connect } from "node:tls";\nconnect(1);'],
-  ["src/database/embedded-port.ts", 'import { createServer } from "node:net";\ncreateServer();'],
+  ["src/database/embedded/embedded-port.ts", 'import { createServer } from "node:net";\ncreateServer();'],
   ["src/demo/receive.ts", 'import { createServer } from "node:https";\ncreateServer();'],
 ];
 

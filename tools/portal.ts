@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import * as z from "zod";
-import { withFileLock } from "../src/database/embedded-lock.ts";
+import { withFileLock } from "../src/database/embedded/embedded-lock.ts";
 import { installOwnPackages } from "../test/support/own-packages.ts";
 
 const root = dirname(import.meta.dirname);

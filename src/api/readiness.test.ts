@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
-import { readMigrations, type Migration } from "../database/migration-files.ts";
+import { readMigrations, type Migration } from "../database/schema/migration-files.ts";
 import { makeLog } from "../telemetry/log.ts";
 import { makeReadiness } from "./readiness.ts";
 

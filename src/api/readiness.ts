@@ -1,11 +1,11 @@
 /** Whether this process, and the queue that all of them share, can do their work now, and why not. */
-import type { EmbeddedTrouble } from "../database/embedded-keeper.ts";
+import type { EmbeddedTrouble } from "../database/embedded/embedded-keeper.ts";
 import { findLockHolders, type LockHolder } from "../database/heartbeat-store.ts";
 import { isLockTimeout } from "../database/passing-errors.ts";
-import { pendingMigrations } from "../database/migrate.ts";
-import type { Migration } from "../database/migration-files.ts";
+import { pendingMigrations } from "../database/schema/migrate.ts";
+import type { Migration } from "../database/schema/migration-files.ts";
 import type { Pool } from "../database/pool.ts";
-import type { ReplicationMonitor } from "../database/replication-monitor.ts";
+import type { ReplicationMonitor } from "../database/replication/replication-monitor.ts";
 import type { QueueMonitor } from "../queue/queue-monitor.ts";
 import { withinLimit } from "../shared/time-limit.ts";
 import type { Log } from "../telemetry/log.ts";

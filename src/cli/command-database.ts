@@ -1,8 +1,8 @@
 /** The one opening of commands that work on the database beside a service: named, and found fit, before any work. */
 import { requireCertificateFiles } from "../database/certificate-files.ts";
 import { nameDatabase, type DatabasePlace } from "../database/database-name.ts";
-import { hostsOf } from "../database/hosts.ts";
-import { pendingMigrations } from "../database/migrate.ts";
+import { hostsOf } from "../database/hosts/hosts.ts";
+import { pendingMigrations } from "../database/schema/migrate.ts";
 import type { Db } from "../database/pool.ts";
 import { refuseSharedConnections } from "../database/pooler.ts";
 import { requireSupported } from "../database/server-version.ts";

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { environment, readAddress } from "../config.ts";
 import { reasonOf } from "../shared/message-of.ts";
 import { parseJson } from "../shared/parse-json.ts";
-import { addressOf, describeStranger, parseAddress, URL_ARGUMENT } from "./api-client.ts";
+import { addressOf, describeStranger, parseAddress, URL_ARGUMENT } from "./client/api-client.ts";
 import { withClearErrors } from "./command.ts";
 import { parseWait } from "./parse-wait.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
+import { NoEmbeddedDatabaseError } from "../database/embedded/embedded-binaries.ts";
 import { SharedConnectionsError } from "../database/pooler.ts";
 import { UnknownHostError } from "../service/listen-at.ts";
 import { StoreUnavailableError } from "../storage/bytes/bucket.ts";

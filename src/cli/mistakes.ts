@@ -4,7 +4,7 @@
  * program and is printed whole.
  */
 import { codeOf } from "../shared/error-code.ts";
-import { NoEmbeddedDatabaseError } from "../database/embedded-binaries.ts";
+import { NoEmbeddedDatabaseError } from "../database/embedded/embedded-binaries.ts";
 import {
   CERTIFICATE_NOT_VALID_NOW,
   CONTENTION,
@@ -15,7 +15,7 @@ import {
   UNTRUSTED_CERTIFICATE,
 } from "../database/passing-errors.ts";
 import { SharedConnectionsError } from "../database/pooler.ts";
-import { wantOfDisk, wantOfSharedMemory } from "../database/want-of-room.ts";
+import { wantOfDisk, wantOfSharedMemory } from "../database/embedded/want-of-room.ts";
 import { UnknownHostError } from "../service/listen-at.ts";
 import { ConfigError } from "../shared/config-error.ts";
 import { messageOf } from "../shared/message-of.ts";

@@ -9,7 +9,7 @@ import { joinedShards } from "../../test/support/joined-shards.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { makeSecrets, readConfig } from "../config.ts";
-import { crashTrouble, readCommitSettings } from "../database/commit-settings.ts";
+import { crashTrouble, readCommitSettings } from "../database/replication/commit-settings.ts";
 import { prepareShards } from "./prepare-shards.ts";
 
 const of = joinedShards(["eu1", "eu2"]);

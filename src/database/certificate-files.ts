@@ -1,7 +1,7 @@
 /** The files that a connection string names: pg reads them synchronously and throws Node's bare error. */
 import { readFileSync } from "node:fs";
 import { ConfigError } from "../shared/config-error.ts";
-import { requireHosts } from "./host-list.ts";
+import { requireHosts } from "./hosts/host-list.ts";
 import { messageOf } from "../shared/message-of.ts";
 
 const PARAMETERS = ["sslrootcert", "sslcert", "sslkey"];

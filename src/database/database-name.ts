@@ -1,6 +1,6 @@
 /** A database in words that may be printed and logged. */
 import { join, resolve } from "node:path";
-import { parseHostList } from "./host-list.ts";
+import { parseHostList } from "./hosts/host-list.ts";
 
 const MASK = "********";
 /** Parameters of a URL: the user's, and that of the client's key. */

@@ -10,7 +10,7 @@ import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
 import { codeOf } from "../shared/error-code.ts";
 import { isCutOff } from "./cut-off.ts";
-import { hostsOf } from "./hosts.ts";
+import { hostsOf } from "./hosts/hosts.ts";
 import { clientFor } from "./make-client.ts";
 import { isRefusedLogin } from "./passing-errors.ts";
 import { createPool } from "./pool.ts";

@@ -1,10 +1,10 @@
 /** Clients of `pg`, for one host or for the one of several that accepts writes. */
 import { Client, type ClientConfig } from "pg";
 import { cutOff, isCutOff } from "./cut-off.ts";
-import { ConnectionRefusedError } from "./host-errors.ts";
-import { askClient } from "./host-probe.ts";
-import { requireHosts } from "./host-list.ts";
-import { type Hosts, hostsOf } from "./hosts.ts";
+import { ConnectionRefusedError } from "./hosts/host-errors.ts";
+import { askClient } from "./hosts/host-probe.ts";
+import { requireHosts } from "./hosts/host-list.ts";
+import { type Hosts, hostsOf } from "./hosts/hosts.ts";
 import { noteAtOpening } from "./passing-errors.ts";
 import { connectTo, type ServingRole } from "./session-settings.ts";
 

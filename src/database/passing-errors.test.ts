@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ConnectionRefusedError, NoHostError } from "./host-errors.ts";
+import { ConnectionRefusedError, NoHostError } from "./hosts/host-errors.ts";
 import {
   isConnectionLoss,
   isConnectionSpent,

@@ -7,7 +7,7 @@ import type { DatabaseLog } from "./log.ts";
 import { clientFor } from "./make-client.ts";
 import { noteAtOpening } from "./passing-errors.ts";
 import type { ServingRole } from "./session-settings.ts";
-import { refuseUnreplicated } from "./unreplicated.ts";
+import { refuseUnreplicated } from "./replication/unreplicated.ts";
 
 export type { Pool, PoolClient } from "pg";
 

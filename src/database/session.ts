@@ -3,7 +3,7 @@ import { assumeRole, type Db } from "./pool.ts";
 import { clientFor } from "./make-client.ts";
 import { noteAtOpening } from "./passing-errors.ts";
 import type { ServingRole } from "./session-settings.ts";
-import { refuseUnreplicated } from "./unreplicated.ts";
+import { refuseUnreplicated } from "./replication/unreplicated.ts";
 
 const CONNECTION_TIMEOUT_MS = 3000;
 /** A server that has gone silent is not waited for. */

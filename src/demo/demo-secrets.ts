@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { secretFile } from "../database/embedded-files.ts";
+import { secretFile } from "../database/embedded/embedded-files.ts";
 import { hasCode } from "../shared/error-code.ts";
 import { makeFolders, OPEN } from "../shared/make-folders.ts";
 

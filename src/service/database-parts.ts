@@ -1,5 +1,5 @@
 /** The parts that work on one database, by the roles of the process: not started. */
-import { makeHostWatch } from "../database/host-watch.ts";
+import { makeHostWatch } from "../database/hosts/host-watch.ts";
 import { makeTakenEvents } from "../events/taken-events.ts";
 import { onlyHome } from "../intake/homes.ts";
 import { inTurn } from "../shared/ending.ts";

@@ -1,7 +1,7 @@
 import type { HttpLimits } from "../api/http-limits.ts";
 import type { Config } from "../config.ts";
-import type { EmbeddedTrouble } from "../database/embedded-keeper.ts";
-import type { Migration } from "../database/migration-files.ts";
+import type { EmbeddedTrouble } from "../database/embedded/embedded-keeper.ts";
+import type { Migration } from "../database/schema/migration-files.ts";
 import type { CatalogFile } from "../events/live-catalog.ts";
 import type { SenderLimits } from "../outbound/send.ts";
 import type { StandingCode } from "../portal/portal-sessions.ts";

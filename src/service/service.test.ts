@@ -27,7 +27,7 @@ import {
 import { tenant } from "../../test/support/two-tenants.ts";
 import { makeSecrets, readConfig, type Environment } from "../config.ts";
 import { insertHandovers } from "../queue/postgres/handover-store.ts";
-import { readMigrations } from "../database/migration-files.ts";
+import { readMigrations } from "../database/schema/migration-files.ts";
 import { insertEndpoint } from "../endpoints/endpoint-store.ts";
 import { openCatalog } from "../events/live-catalog.ts";
 import { makeLog } from "../telemetry/log.ts";

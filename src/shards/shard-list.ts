@@ -1,5 +1,5 @@
 /** Reads `SHARDS`: names and databases, `eu1=postgres://…|eu2*2=postgres://…`. */
-import { databaseUrlFault } from "../database/host-list.ts";
+import { databaseUrlFault } from "../database/hosts/host-list.ts";
 
 /** `weight`: its part of new tenants, beside the others'; 0 takes none. */
 export type Shard = { name: string; url: string; weight: number };

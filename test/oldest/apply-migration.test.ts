@@ -1,2 +1,2 @@
 import "../support/on-oldest.ts";
-import "../../src/database/apply-migration.test.ts";
+import "../../src/database/schema/apply-migration.test.ts";

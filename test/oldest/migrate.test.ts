@@ -1,2 +1,2 @@
 import "../support/on-oldest.ts";
-import "../../src/database/migrate.test.ts";
+import "../../src/database/schema/migrate.test.ts";

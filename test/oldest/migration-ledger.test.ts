@@ -1,2 +1,2 @@
 import "../support/on-oldest.ts";
-import "../../src/database/migration-ledger.test.ts";
+import "../../src/database/schema/migration-ledger.test.ts";

@@ -1,2 +1,2 @@
 import "../support/on-oldest.ts";
-import "../../src/database/replication-store.test.ts";
+import "../../src/database/replication/replication-store.test.ts";

@@ -1,2 +1,2 @@
 import "../support/on-oldest.ts";
-import "../../src/cli/tenants-move.test.ts";
+import "../../src/cli/tenants/tenants-move.test.ts";

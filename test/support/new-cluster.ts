@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { commandFor, ownerOf, type Placement } from "../../src/database/embedded-account.ts";
+import { commandFor, ownerOf, type Placement } from "../../src/database/embedded/embedded-account.ts";
 
 /** Makes it, for a superuser who needs no password. `options` are more of initdb's. */
 export async function makeCluster(

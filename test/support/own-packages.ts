@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { withFileLock } from "../../src/database/embedded-lock.ts";
+import { withFileLock } from "../../src/database/embedded/embedded-lock.ts";
 
 const INSTALL_LIMIT_MS = 300_000;
 

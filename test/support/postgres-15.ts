@@ -9,9 +9,14 @@ import { once } from "node:events";
 import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { commandFor, ownerOf, placeServer, type Placement } from "../../src/database/embedded-account.ts";
-import { findBinaries } from "../../src/database/embedded-binaries.ts";
-import { readState, stopServer } from "../../src/database/embedded-cluster.ts";
+import {
+  commandFor,
+  ownerOf,
+  placeServer,
+  type Placement,
+} from "../../src/database/embedded/embedded-account.ts";
+import { findBinaries } from "../../src/database/embedded/embedded-binaries.ts";
+import { readState, stopServer } from "../../src/database/embedded/embedded-cluster.ts";
 import { createPool } from "../../src/database/pool.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
 import { freePort } from "./free-port.ts";

@@ -13,10 +13,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hasCode } from "../../src/shared/error-code.ts";
 import { ignoreGone } from "./gone.ts";
-import { commandFor, ownerOf, placeServer, type Placement } from "../../src/database/embedded-account.ts";
-import { findBinaries } from "../../src/database/embedded-binaries.ts";
-import { readState } from "../../src/database/embedded-cluster.ts";
-import { chownAll } from "../../src/database/embedded-files.ts";
+import {
+  commandFor,
+  ownerOf,
+  placeServer,
+  type Placement,
+} from "../../src/database/embedded/embedded-account.ts";
+import { findBinaries } from "../../src/database/embedded/embedded-binaries.ts";
+import { readState } from "../../src/database/embedded/embedded-cluster.ts";
+import { chownAll } from "../../src/database/embedded/embedded-files.ts";
 import { createPool, type Pool } from "../../src/database/pool.ts";
 import { makeCluster } from "./new-cluster.ts";
 import { installPostgres15 } from "./postgres-15.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { HttpLimits } from "../../src/api/http-limits.ts";
 import { makeSecrets, readConfig, type Environment } from "../../src/config.ts";
 import { openCatalog } from "../../src/events/live-catalog.ts";
-import { readMigrations } from "../../src/database/migration-files.ts";
+import { readMigrations } from "../../src/database/schema/migration-files.ts";
 import type { Role } from "../../src/service/service-options.ts";
 import { startService } from "../../src/service/service.ts";
 import type { SenderLimits } from "../../src/outbound/send.ts";

@@ -2,7 +2,7 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { withFileLock } from "../../src/database/embedded-lock.ts";
+import { withFileLock } from "../../src/database/embedded/embedded-lock.ts";
 
 const PAUSE_MS = 25;
 /** Longer than any test file may take. */
