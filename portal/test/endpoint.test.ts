@@ -111,6 +111,8 @@ describePortal(
       await replay.getByText("Finished").waitFor();
       await replay.and(page.locator(":focus")).waitFor();
       await page.getByText("4 delivered, 0 failed, 0 skipped").waitFor();
+      // The figures beside it change with its end.
+      await page.getByRole("img", { name: "4 delivered and 4 failed in this time" }).waitFor();
       await inspect("replay-finished");
       const sent = await deliveriesOf(
         portal(),
