@@ -92,6 +92,25 @@ it("a worker alone hands over, from each shard, and takes from the intake, once 
   assert.deepEqual([await workOf("worker", {}), await workOf("worker", { INTAKE_URL })], [7, 8]);
 });
 
+it("of a shard that is not joined yet a worker asks no more than whether it answers", async (test) => {
+  const never = new Promise<void>(() => undefined);
+  const absentShards = new Map(["eu1", "eu2"].map((name) => [name, never]));
+  const { parts } = await partsOn([of("eu1").url, of("eu2").url], "worker", { absentShards });
+  test.after(async () => {
+    await together(parts.background, (part) => part.stop());
+    await parts.close();
+  });
+  const asked = new Set<unknown>();
+  const connect = Reflect.get(Pool.prototype, "connect");
+  test.mock.method(Pool.prototype, "connect", function (this: Pool, ...given: unknown[]) {
+    asked.add(Object(this).options.application_name);
+    return Reflect.apply(connect, this, given);
+  });
+  // What is done again and again asks for the first time as it starts.
+  for (const part of parts.background) part.start();
+  assert.deepEqual(asked, new Set(["postern directory"]));
+});
+
 it("what was counted of a tenant that has moved since is written where it lives before that shard is closed", async () => {
   const acme = tenant("acme");
   const { parts, lines } = await partsOn([of("eu1").url, of("eu2").url], "api");
