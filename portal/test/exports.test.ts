@@ -179,11 +179,14 @@ describePortal(
       assert.equal(await page.getByRole("button", { name: "Show more" }).count(), 0);
     });
 
-    it("says why an export failed or has expired, and asks for it again", async () => {
+    it("says why an export failed or has expired, and asks for it again, as it was asked for", async () => {
+      const [{ id: endpointId }] = await prepare(portal(), "ends", 1);
       await exported(portal(), "ends");
       const { pool } = portal().service.database;
       await pool.query(
-        `UPDATE postern.storage_exports SET status = 'failed', object_id = NULL, error = '<b>too</b> much' WHERE tenant_id = 'ends'`,
+        `UPDATE postern.storage_exports SET status = 'failed', object_id = NULL, error = '<b>too</b> much',
+          endpoint_id = $1, event_type = 'invoice.*', delivery_status = 'delivered' WHERE tenant_id = 'ends'`,
+        [endpointId],
       );
       await exported(portal(), "ends");
       await pool.query(
@@ -193,7 +196,16 @@ describePortal(
       await page.getByText("<b>too</b> much").waitFor();
       await page.getByText("Its archive is no longer kept").waitFor();
       await inspect("exports-ended");
-      await page.getByRole("button", { name: "Request again" }).first().click();
+      const failed = page.getByRole("listitem").filter({ hasText: "<b>too</b> much" });
+      const asked = page.waitForRequest((request) => request.method() === "POST");
+      await failed.getByRole("button", { name: "Request again" }).click();
+      const { from: _from, to: _to, ...narrowed } = JSON.parse((await asked).postData() ?? "");
+      assert.deepEqual(narrowed, {
+        formats: ["ndjson", "csv"],
+        endpoint_id: endpointId,
+        event_type: "invoice.*",
+        delivery_status: "delivered",
+      });
       await page.getByText("The export is requested").waitFor();
       await page.getByRole("button", { name: /^Download/ }).waitFor();
     });
