@@ -1,6 +1,7 @@
 /** What of the API's parts is put together here, without a database. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { Pool } from "pg";
 import { freePort } from "../../test/support/free-port.ts";
 import { makeKeptLog } from "../../test/support/kept-log.ts";
 import { temporaryPath } from "../../test/support/temporary.ts";
@@ -15,12 +16,15 @@ const SEVERAL = { SHARDS: `eu1=${UNUSED}/eu1|eu2=${UNUSED}/eu2` };
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-async function partsOf(env: Environment, options: Pick<ServiceOptions, "roles" | "log">) {
+async function partsOf(
+  env: Environment,
+  options: Pick<ServiceOptions, "roles" | "log"> & { databaseUrl?: string },
+) {
   return makeParts({
+    databaseUrl: UNUSED,
     ...options,
     config: readConfig({ DATA_DIR: temporaryPath("data"), ...env }),
     catalog: await openCatalog(undefined),
-    databaseUrl: UNUSED,
     migrations: [],
   });
 }
@@ -64,4 +68,25 @@ it("an intake that does not answer keeps an API from being ready, and no worker"
       [role === "api", role === "worker"],
     );
   }
+});
+
+it("standbys are measured where several hosts are named, though none is demanded", async (test) => {
+  const { log } = makeKeptLog();
+  const asked: unknown[] = [];
+  test.mock.method(Pool.prototype, "query", async (given: unknown) => {
+    asked.push(given);
+    throw new Error("nobody answers");
+  });
+  const measures = async (databaseUrl: string): Promise<boolean> => {
+    asked.length = 0;
+    const parts = await partsOf(makeSecrets(), { roles: new Set(["worker"]), log, databaseUrl });
+    test.after(() => parts.close());
+    await parts.apiServices.readiness.refreshGauges();
+    assert.ok(asked.length > 0);
+    return asked.some((given) => JSON.stringify(given).includes("pg_stat_replication"));
+  };
+  assert.deepEqual(
+    [await measures("postgres://one.invalid/p"), await measures("postgres://one.invalid,two.invalid/p")],
+    [false, true],
+  );
 });
