@@ -8,11 +8,10 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, typ
 import { api, ApiError } from "../../api/client.ts";
 import { pageOf } from "../../url/link.ts";
 import { watchLog, type Row, type TailState } from "./live-tail.ts";
+import { added, merge, NOTHING, readRows, type Tail } from "./log-rows.ts";
 import { isWanted, queryOf, type LogSearch, type Span } from "./log-search.ts";
 
 const PAGE_ROWS = 50;
-/** So many wait at most; then it is better to read the log anew. */
-const MAX_WAITING = 1000;
 
 export function useLog(search: LogSearch, span: Span, readAt: Date) {
   const query = useLogPages(search, span, readAt);
@@ -78,7 +77,7 @@ function useLogPages(search: LogSearch, span: Span, readAt: Date) {
 }
 
 function useTail(search: LogSearch, span: Span, seen: RefObject<Seen>) {
-  const [state, setState] = useState(NOTHING);
+  const [state, setState] = useState<Tail<Row>>(NOTHING);
   const [tail, setTail] = useState<TailState>("waiting");
   const { d: _open, ...filter } = search;
   const key = JSON.stringify(filter);
@@ -132,43 +131,4 @@ function useTail(search: LogSearch, span: Span, seen: RefObject<Seen>) {
   /** The log is read anew, with all that came up to now. */
   const forget = useCallback(() => setState(NOTHING), []);
   return { ...state, tail, take, forget };
-}
-
-type Tail = {
-  waiting: readonly Row[];
-  taken: readonly Row[];
-  outcomes: ReadonlyMap<string, Row>;
-  isGapped: boolean;
-};
-const NOTHING: Tail = { waiting: [], taken: [], outcomes: new Map(), isGapped: false };
-
-function added(
-  before: Tail,
-  row: Row,
-  { isAwaited, isWanted }: Record<"isAwaited" | "isWanted", boolean>,
-): Tail {
-  const outcomes = isAwaited ? new Map(before.outcomes).set(row.id, row) : before.outcomes;
-  const isKnown = before.waiting.some(({ id }) => id === row.id);
-  if (!isWanted || isKnown) return { ...before, outcomes };
-  if (before.waiting.length === MAX_WAITING) return { ...before, outcomes, isGapped: true };
-  return { ...before, outcomes, waiting: [row, ...before.waiting] };
-}
-
-/** An outcome may come before the page on which its row is still pending. */
-function readRows(pages: readonly { rows: readonly Row[] }[], came: readonly Row[]): Row[] {
-  const outcomes = new Map(came.map((row) => [row.id, row]));
-  return pages.flatMap(({ rows }) => settle(rows, outcomes));
-}
-
-function settle(rows: readonly Row[], outcomes: ReadonlyMap<string, Row>): Row[] {
-  return rows.map((row) => (row.status === "pending" ? (outcomes.get(row.id) ?? row) : row));
-}
-
-/** Newest first, by id; a row with an outcome is shown with it. */
-function merge(taken: readonly Row[], read: readonly Row[], outcomes: ReadonlyMap<string, Row>): Row[] {
-  const known = new Set(read.map(({ id }) => id));
-  const added = taken.filter(({ id }) => !known.has(id));
-  const rows = settle(read, outcomes);
-  if (added.length === 0) return rows;
-  return [...added, ...rows].sort((one, other) => (one.id < other.id ? 1 : -1));
 }
