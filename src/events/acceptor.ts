@@ -1,5 +1,11 @@
 /** Makes checked events durable, and hands their dispatches to the worker of this process. */
-import type { AcceptedEvent, DispatchQueue, NewEvent, OwnLane } from "../queue/queue.ts";
+import {
+  tenantsOf,
+  type AcceptedEvent,
+  type DispatchQueue,
+  type NewEvent,
+  type OwnLane,
+} from "../queue/queue.ts";
 import type { EventId } from "../shared/id.ts";
 import { FanOut } from "./fan-out.ts";
 
@@ -18,8 +24,9 @@ export class Acceptor {
 
   /** Newly stored events, by id; an event whose idempotency key was used before is not among them. */
   async accept(events: readonly NewEvent[], patience: Patience = {}): Promise<Map<EventId, AcceptedEvent>> {
-    const acceptance = await this.ownLane.accept((places) =>
-      this.queue.accept(events, { ...places, ...patience }),
+    const acceptance = await this.ownLane.accept(
+      (places) => this.queue.accept(events, { ...places, ...patience }),
+      tenantsOf(events),
     );
     const accepted = new Map(acceptance.accepted.map((event) => [event.id, event]));
     this.fanOut.note(events, accepted);

@@ -112,8 +112,15 @@ export type EventAtEndpoint = Pick<LeasedDispatch, "endpointId" | "eventId">;
 
 /** The worker of this same process: dispatches accepted for its slots need no claim. */
 export type OwnLane = {
-  /** Leases to this worker what it has room for, and brings it into the lanes. */
-  accept(work: (places: Pick<AcceptOptions, "lease" | "parked">) => Promise<Acceptance>): Promise<Acceptance>;
+  /**
+   * Leases to this worker what it has room for, and brings it into the lanes. The
+   * work is for events of these tenants: the parked endpoints of others, perhaps
+   * tens of thousands, are no part of it.
+   */
+  accept(
+    work: (places: Pick<AcceptOptions, "lease" | "parked">) => Promise<Acceptance>,
+    tenants: readonly TenantId[],
+  ): Promise<Acceptance>;
   /** For work that leases nothing, and parks the dispatches of these endpoints. What is accepted later starts later. */
   acceptUnleased<T extends Unleased>(work: (parked: EndpointId[]) => Promise<T>): Promise<T>;
 };

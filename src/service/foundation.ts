@@ -91,7 +91,7 @@ export async function makeFoundation(options: ServiceOptions, process: ProcessPa
 /** The publisher hands the worker of this process what it accepts. */
 function ownLaneOf(lane: Lane): OwnLane {
   return {
-    accept: (work) => lane.worker?.accept(work) ?? work({ lease: null, parked: [] }),
+    accept: (work, tenants) => lane.worker?.accept(work, tenants) ?? work({ lease: null, parked: [] }),
     acceptUnleased: (work) => lane.worker?.acceptUnleased(work) ?? work([]),
   };
 }

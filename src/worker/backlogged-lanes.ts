@@ -8,6 +8,10 @@ export class BackloggedLanes {
     return Array.from(this.#tenants.values(), (own) => [...own]).flat();
   }
 
+  of(tenant: LaneTenant | undefined): Lane[] {
+    return tenant === undefined ? [] : [...(this.#tenants.get(tenant) ?? [])];
+  }
+
   add(lane: Lane): void {
     const own = this.#tenants.get(lane.tenant) ?? new Set();
     this.#tenants.set(lane.tenant, own.add(lane));

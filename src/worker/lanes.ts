@@ -139,12 +139,13 @@ export class Lanes {
     this.#refuse(this.#laneOf(endpoint, nowMs), 0);
   }
 
-  /** Endpoints in these slots that take only the dispatches that they ask for. */
-  backlogged(slots: SlotSet): EndpointId[] {
-    return this.#backlogged
-      .all()
-      .map((lane) => lane.endpointId)
-      .filter((id) => slots.has(slotOf(id)));
+  /** Endpoints in these slots, of all tenants or of these, that take only the dispatches that they ask for. */
+  backlogged(slots: SlotSet, tenants?: readonly TenantId[]): EndpointId[] {
+    const lanes =
+      tenants === undefined
+        ? this.#backlogged.all()
+        : tenants.flatMap((id) => this.#backlogged.of(this.#tenants.get(id)));
+    return lanes.map((lane) => lane.endpointId).filter((id) => slots.has(slotOf(id)));
   }
 
   /** The requests of backlogged lanes in these slots that run low, tenants in turn, `most` together. Each must be answered by {@link pulled}. */

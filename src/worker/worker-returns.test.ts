@@ -130,7 +130,7 @@ describe("a worker", () => {
     for (const { end } of at.sending) end();
     await at.passTime(100);
     const accepting = Promise.withResolvers<Acceptance>();
-    void at.worker.accept(() => accepting.promise);
+    void at.worker.accept(() => accepting.promise, []);
     const releasing = Promise.withResolvers<void>();
     at.releasable = releasing.promise;
     at.slots.confirm("other", true);

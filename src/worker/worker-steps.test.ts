@@ -13,6 +13,7 @@ import {
   tenantId,
   WorkerAtHand,
 } from "../../test/support/worker-at-hand.ts";
+import { tenant } from "../../test/support/two-tenants.ts";
 import { Lanes } from "./lanes.ts";
 
 describe("a worker", () => {
@@ -70,6 +71,11 @@ describe("a worker", () => {
     const parked = [own, foreign].map((endpointId) => ({ tenantId, endpointId }));
     await at.accept({ parked });
     assert.deepEqual((await at.accept({})).parked, [own]);
+    assert.deepEqual(
+      (await at.accept({}, [tenant("other")])).parked,
+      [],
+      "none of a tenant without an event",
+    );
     const [lanes] = at.watched;
     assert.ok(lanes instanceof Lanes);
     assert.equal(lanes.backlogs, 1);
@@ -229,7 +235,9 @@ describe("a worker", () => {
   it("forgets what its process accepted once it has taken it", async () => {
     await at.takeSlots();
     const none = { accepted: [], leased: [], parked: [], unleased: [] };
-    const forgotten = await isForgotten((object) => at.worker.accept(async () => ({ ...none, object })));
+    const forgotten = await isForgotten((object) =>
+      at.worker.accept(async () => ({ ...none, object }), [tenantId]),
+    );
     assert.equal(forgotten, true);
   });
 

@@ -133,10 +133,10 @@ class LaneWorker implements Worker {
     return this.#lanes.hasRoom && !this.#stopping.signal.aborted;
   }
 
-  async accept(work: Parameters<OwnLane["accept"]>[0]): Promise<Acceptance> {
+  async accept(...[work, tenants]: Parameters<OwnLane["accept"]>): Promise<Acceptance> {
     const own = this.#slots.owned();
     const lease = this.hasRoom() && !own.isEmpty ? own : null;
-    const accepting = work({ lease, parked: this.#lanes.backlogged(own) }).then((accepted) => {
+    const accepting = work({ lease, parked: this.#lanes.backlogged(own, tenants) }).then((accepted) => {
       this.#take(accepted);
       return accepted;
     });

@@ -8,7 +8,7 @@ import type { SendOutcome, SendRequest } from "../../src/outbound/send.ts";
 import { generateSigningSecret, makeSigningKey } from "../../src/outbound/signature.ts";
 import type { Acceptance, Claimed, DispatchQueue, LeasedDispatch, Presence } from "../../src/queue/queue.ts";
 import { slotOf, type Slot } from "../../src/queue/slots.ts";
-import { parseEndpointId, type EndpointId } from "../../src/shared/id.ts";
+import { parseEndpointId, type EndpointId, type TenantId } from "../../src/shared/id.ts";
 import { makeMetrics } from "../../src/telemetry/metrics.ts";
 import { makeWorker, type Worker } from "../../src/worker/worker.ts";
 import { makeKeptLog } from "./kept-log.ts";
@@ -127,12 +127,12 @@ export class WorkerAtHand {
   }
 
   /** Answers where the worker wants what is accepted to go. */
-  async accept(given: Partial<Acceptance>) {
+  async accept(given: Partial<Acceptance>, tenants: readonly TenantId[] = [tenantId]) {
     let places: Parameters<Parameters<Worker["accept"]>[0]>[0] | undefined;
     await this.worker.accept(async (asked) => {
       places = asked;
       return { accepted: [], leased: [], parked: [], unleased: [], ...given };
-    });
+    }, tenants);
     await this.passTime(0);
     return places ?? assert.fail();
   }

@@ -8,7 +8,7 @@ import { pino } from "pino";
 import type { SendTarget } from "../../src/endpoints/send-target.ts";
 import { makeSigningKey } from "../../src/outbound/signature.ts";
 import type { SendOutcome, SendRequest } from "../../src/outbound/send.ts";
-import type { NewEvent } from "../../src/queue/queue.ts";
+import { tenantsOf, type NewEvent } from "../../src/queue/queue.ts";
 import type { InFlight } from "../../src/queue/slots.ts";
 import { sleep } from "../../src/shared/clock.ts";
 import { GroupCommit } from "../../src/shared/group-commit.ts";
@@ -256,7 +256,7 @@ export class Simulation {
       this.#leases.note(workerId, acceptance.leased);
       this.#publishing -= events.length;
       return acceptance;
-    });
+    }, tenantsOf(events));
     this.order.accepted(events, this.clock.nowMs());
     return events.map(() => undefined);
   }
