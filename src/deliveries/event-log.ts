@@ -126,8 +126,9 @@ function byEndpoint(keys: readonly AttemptKey[], attempts: readonly Delivery[]):
     const known = states.get(endpointId);
     if (known === undefined || (isPending(state) && !isPending(known))) states.set(endpointId, state);
   }
+  const ofEndpoints = Map.groupBy(attempts, (attempt) => attempt.endpointId);
   return Array.from(states, ([endpointId, state]) => {
-    const own = attempts.filter((attempt) => attempt.endpointId === endpointId);
+    const own = ofEndpoints.get(endpointId) ?? [];
     const due = own.map(({ nextAttemptAt }) => nextAttemptAt).find((at) => at !== null) ?? null;
     return { endpointId, state, nextAttemptAt: state === "held" ? null : due, attempts: own };
   });

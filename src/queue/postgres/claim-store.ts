@@ -160,9 +160,10 @@ export async function pullDispatches(
       asks.map((ask) => ask.bodyBytes),
     ],
   });
+  const answers = Map.groupBy(rows, (row) => row.asked_id);
   return new Map(
     asks.map((ask) => {
-      const own = rows.filter((row) => row.asked_id === ask.endpointId);
+      const own = answers.get(ask.endpointId) ?? [];
       const found = own.filter((row) => row.id !== null);
       const parked = own[0]?.parked ?? 0;
       const isAll = parked < ask.dispatches && found.length === parked;
