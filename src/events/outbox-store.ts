@@ -30,11 +30,17 @@ export type MirroredType = {
   others: readonly number[];
 };
 
-/** Makes `postern.publish` know exactly these types. */
+/**
+ * Makes `postern.publish` know exactly these types. All are locked in their order first: workers may have different
+ * catalogs for a while, and what goes for one of them would be locked behind what it has.
+ */
 export async function mirrorEventTypes(db: Db, types: readonly MirroredType[]): Promise<void> {
   await db.query(
-    /* sql */ `WITH given AS MATERIALIZED (
+    /* sql */ `WITH locked AS MATERIALIZED (
+        SELECT FROM postern.event_types ORDER BY type FOR UPDATE
+      ), given AS MATERIALIZED (
         SELECT * FROM json_to_recordset($1) AS given (type text, newest smallint, needed smallint[], others smallint[])
+        WHERE (SELECT count(*) FROM locked) >= 0
       ), gone AS (
         DELETE FROM postern.event_types t WHERE NOT EXISTS (SELECT FROM given WHERE given.type = t.type)
       )
