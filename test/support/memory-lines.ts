@@ -58,7 +58,7 @@ export class DueRows {
     return taken;
   }
 
-  /** The first due rows of each tenant, as many of each, and of the same turn the smallest first. */
+  /** The first due row, then those of each tenant, as many of each, and of the same turn the smallest first. */
   takeInTurns(nowMs: number, isWanted: (row: MemoryRow) => boolean, most: number): MemoryRow[] {
     const turns = new Map<TenantId, number>();
     const wanted: { row: MemoryRow; turn: number }[] = [];
@@ -66,7 +66,7 @@ export class DueRows {
       if (!isWanted(row)) return "keep";
       const turn = turns.get(row.tenantId) ?? 0;
       turns.set(row.tenantId, turn + 1);
-      if (turn < most) wanted.push({ row, turn });
+      if (turn < most) wanted.push({ row, turn: wanted.length === 0 ? -1 : turn });
       return "keep";
     });
     wanted.sort((one, other) => one.turn - other.turn || one.row.body.length - other.row.body.length);

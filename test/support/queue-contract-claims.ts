@@ -12,6 +12,8 @@ import {
   type QueueUnderTest,
 } from "./queue-under-test.ts";
 
+const sized = (to: EndpointKey, size: number): NewEvent => ({ ...eventFor(to), body: "x".repeat(size) });
+
 export function describeClaims(open: () => Promise<QueueUnderTest>): void {
   describe("when more is due than it may take", () => {
     let queue: DispatchQueue;
@@ -62,12 +64,21 @@ export function describeClaims(open: () => Promise<QueueUnderTest>): void {
     });
 
     it("claims a small one of another tenant before large ones, after a claim that left some", async () => {
-      const large = Array.from({ length: 5 }, () => ({ ...eventFor(one), body: "x".repeat(200) }));
+      const large = [one, one, one, late].map((to) => sized(to, 200));
       const small = eventFor(other);
-      await queue.accept([...large, small], UNLEASED);
-      assert.deepEqual(await claim(9, [], 250), [idsOf(large.slice(0, 1)), false]);
-      assert.deepEqual(await claim(9, [], 250), [[small.id], false]);
-      assert.deepEqual(await claim(9, [], 250), [idsOf(large.slice(1, 2)), false]);
+      for (const event of [...large, small]) await queue.accept([event], UNLEASED);
+      assert.deepEqual(await claim(9, [], 300), [idsOf(large.slice(0, 1)), false]);
+      assert.deepEqual(await claim(9, [], 300), [idsOf([...large.slice(1, 2), small]), false]);
+      assert.deepEqual(await claim(9, [], 300), [idsOf(large.slice(2, 3)), false]);
+    });
+
+    it("claims the longest due however large, or it would wait for as long as others have small ones", async () => {
+      const first = eventFor(one);
+      const large = sized(late, 250);
+      const small = [one, other, one, other].map((endpoint) => eventFor(endpoint));
+      for (const event of [first, large, ...small]) await queue.accept([event], UNLEASED);
+      assert.deepEqual(await claim(1), [idsOf([first]), false]);
+      assert.deepEqual(await claim(9, [], 300), [idsOf([large]), false]);
     });
   });
 }

@@ -3,9 +3,11 @@ import { randomUUID } from "node:crypto";
 import { beforeEach, it } from "node:test";
 import { addDispatches, type GivenDispatch } from "../../../test/support/dispatch-rows.ts";
 import { seededDatabase } from "../../../test/support/seeded-database.ts";
+import { event } from "../../../test/support/store-inputs.ts";
 import { LEASE_OWNER } from "../../../test/support/two-tenants.ts";
 import { newEndpointId, parseTenantId, type EndpointId } from "../../shared/id.ts";
-import { ALL_SLOTS, slotOf, SlotSet } from "../slots.ts";
+import { ALL_SLOTS, NO_SLOTS, slotOf, SlotSet } from "../slots.ts";
+import { acceptEvents } from "./accept-store.ts";
 import { claimInTurns, FIRST_TURN } from "./claim-turns-store.ts";
 
 const seeded = seededDatabase();
@@ -117,4 +119,25 @@ it("goes on behind the last tenant of the look before, and begins anew behind th
   assert.equal(found.length, new Set(found).size);
   // The oldest of all may take the place of one, which the next round finds.
   assert.ok(found.length >= 1199, `${found.length}`);
+});
+
+it("serves the tenants whose turn it is before any other, however small and long due what others have", async () => {
+  const events = [10, 20].map((size) =>
+    Object.assign(event(seeded.globex, null), { body: "x".repeat(size) }),
+  );
+  await acceptEvents(seeded.pool, events, { leaseId: null, slots: NO_SLOTS, parked: [], firstDelayMs: 0 });
+  await sql("DELETE FROM postern.dispatches");
+  // Those of the next turn have two each, the smallest and longest due.
+  await sql(
+    `INSERT INTO postern.dispatches (tenant_id, endpoint_id, id, event_id, event_type, attempt, due_at, claimable_at)
+      SELECT CASE WHEN is_next THEN 'next-' ELSE 'first-' END || tenant, gen_random_uuid(), postern.uuid_v7(),
+        CASE WHEN is_next THEN $1::uuid ELSE $2 END, 'invoice.paid', 1, now(), now() - is_next::int * interval '1 minute'
+      FROM generate_series(1, 500) AS tenant CROSS JOIN unnest('{true,true,false}'::boolean[]) AS is_next`,
+    ...events.map(({ id }) => id),
+  );
+  const { leased } = await claim();
+  assert.equal(leased.length, 500);
+  const ofOthers = leased.filter(({ tenantId }) => tenantId.startsWith("next-"));
+  // The longest due is taken by every look.
+  assert.ok(ofOthers.length <= 1, `${ofOthers.length}`);
 });

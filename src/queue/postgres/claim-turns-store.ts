@@ -26,8 +26,9 @@ const UNLEASED = /* sql */ `NOT held AND NOT parked AND lease_owner IS NULL`;
 const FIRST_OF_TENANT = /* sql */ `SELECT tenant_id, claimable_at FROM postern.dispatches WHERE ${UNLEASED}`;
 
 /**
- * Leases due dispatches as `claimDispatches` does, in equal parts for the tenants
- * behind `turn` that have some, and what is left of its limits for the longest due.
+ * Leases due dispatches as `claimDispatches` does: the longest due, equal parts for
+ * the tenants behind `turn` that have some, and with what is left of its limits more
+ * of those and of others, the longest due of each.
  * An endpoint's dispatches are taken in their order. Answers the turn of the next look.
  */
 export async function claimInTurns(
@@ -63,19 +64,21 @@ export async function claimInTurns(
           FOR UPDATE SKIP LOCKED
         ) AS one
       ), found AS (
-        SELECT *, row_number() OVER (PARTITION BY tenant_id ORDER BY due_at, event_id) AS turn
-        FROM (SELECT * FROM due UNION ALL SELECT * FROM parts
-          WHERE (tenant_id, endpoint_id, id) NOT IN (SELECT tenant_id, endpoint_id, id FROM due)) AS either
+        -- The longest due first, or it would wait for as long as others have small ones.
+        SELECT *, CASE row_number() OVER (ORDER BY due_at, event_id) WHEN 1 THEN 0
+          ELSE row_number() OVER (PARTITION BY tenant_id ORDER BY due_at, event_id) END AS turn
+        FROM (SELECT *, true AS is_of_part FROM parts UNION ALL SELECT *, false FROM due
+          WHERE (tenant_id, endpoint_id, id) NOT IN (SELECT tenant_id, endpoint_id, id FROM parts)) AS either
       ), sized AS MATERIALIZED (
         SELECT found.*, sum(coalesce(e.bytes, 0)) OVER in_turn AS size_so_far, row_number() OVER in_turn AS place
         FROM found ${SIZE}
         -- Of rows in the same turn the small first: a tenant waits behind no large ones of many others.
-        WINDOW in_turn AS (ORDER BY found.turn, e.bytes, found.event_id, found.id ROWS UNBOUNDED PRECEDING)
+        WINDOW in_turn AS (ORDER BY found.turn, found.is_of_part DESC, e.bytes, found.event_id, found.id ROWS UNBOUNDED PRECEDING)
       ), taken AS MATERIALIZED (
         SELECT * FROM sized WHERE place <= $3 AND (size_so_far <= $4 OR place = 1)
       ), ${LEASE}
       SELECT counted.*, found.* FROM (
-        SELECT (SELECT count(*)::int FROM due) AS due,
+        SELECT (SELECT count(*)::int FROM sized) AS due,
           coalesce((SELECT tenant_id FROM tenants WHERE place = ${TENANTS_AT_ONCE}), '${FIRST_TURN}') AS turn
       ) AS counted LEFT JOIN (${WITH_BODY}) AS found ON true
       ORDER BY found.due_at, found.event_id`,
