@@ -45,8 +45,10 @@ export async function applyMutations(
 async function updateRows(db: Db, updates: readonly RowUpdate[], now: string): Promise<number> {
   const { rowCount } = await db.query(
     // One update goes by places or by ids, another by deadlines: without an order they would wait for each other.
+    // It is that of order_of_deletion.sql.
     /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT FROM postern.stored_objects WHERE id = ANY ($2::uuid[]) ORDER BY id FOR NO KEY UPDATE
+        SELECT FROM postern.stored_objects WHERE id = ANY ($2::uuid[])
+        ORDER BY tenant_id, delivery_id, kind, attempt, id FOR NO KEY UPDATE
       )
       UPDATE postern.stored_objects o SET
         state = coalesce(u.state_to, o.state),
