@@ -21,6 +21,8 @@ describe("a value of the query", () => {
       "2026-13-01T00:00:00Z",
       "2026-02-30T00:00:00Z",
       "2026-11-01T08:00:30",
+      "2026-11-01T08:00Z",
+      "2026-11-01T24:00:00Z",
       "2026-11-01",
       "1 Nov 2026",
       "5",
@@ -38,7 +40,7 @@ describe("a value of the query", () => {
   it("is what it says where it fits", () => {
     assert.deepEqual(text({ a: " x " }, "a"), { a: " x " });
     assert.deepEqual(oneOf({ a: "c" }, "a", ["b", "c"]), { a: "c" });
-    for (const a of ["2026-11-01T08:00:30.000Z", "2026-11-01T08:00Z", "2026-11-01T08:00:30.123456+05:30"])
+    for (const a of ["2026-11-01T08:00:30Z", "2026-11-01T23:59:59.000Z", "2026-11-01T08:00:30.123456+05:30"])
       assert.deepEqual(instant({ a }, "a"), { a });
   });
 });

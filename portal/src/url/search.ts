@@ -22,8 +22,8 @@ export function oneOf<Name extends string, Value extends string>(
   );
 }
 
-/** As the API takes it. A browser's own parser guesses: it reads "5" as May 2001. */
-const INSTANT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/;
+/** As the API takes it. A browser's own parser takes more, and guesses: it reads "5" as May 2001. */
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 function isInstant(value: string): boolean {
   const day = INSTANT.exec(value)?.[1];
