@@ -31,13 +31,13 @@ export type MirroredType = {
 };
 
 /**
- * Makes `postern.publish` know exactly these types. All are locked in their order first: workers may have different
- * catalogs for a while, and what goes for one of them would be locked behind what it has.
+ * Makes `postern.publish` know exactly these types. One worker after the other: while their catalogs differ, each adds
+ * and drops types that another has yet to come to, so no order of rows would keep them from waiting for each other.
  */
 export async function mirrorEventTypes(db: Db, types: readonly MirroredType[]): Promise<void> {
   await db.query(
     /* sql */ `WITH locked AS MATERIALIZED (
-        SELECT FROM postern.event_types ORDER BY type FOR UPDATE
+        SELECT pg_advisory_xact_lock(hashtext('postern.event_types'))
       ), given AS MATERIALIZED (
         SELECT * FROM json_to_recordset($1) AS given (type text, newest smallint, needed smallint[], others smallint[])
         WHERE (SELECT count(*) FROM locked) >= 0
@@ -45,7 +45,7 @@ export async function mirrorEventTypes(db: Db, types: readonly MirroredType[]): 
         DELETE FROM postern.event_types t WHERE NOT EXISTS (SELECT FROM given WHERE given.type = t.type)
       )
       INSERT INTO postern.event_types AS t (type, newest, needed, others)
-      SELECT type, newest, needed, others FROM given ORDER BY type
+      SELECT type, newest, needed, others FROM given
       ON CONFLICT (type) DO UPDATE SET newest = excluded.newest, needed = excluded.needed, others = excluded.others
         WHERE (t.newest, t.needed, t.others) IS DISTINCT FROM (excluded.newest, excluded.needed, excluded.others)`,
     [JSON.stringify(types)],
