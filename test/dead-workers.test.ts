@@ -109,8 +109,10 @@ async function attemptsOf(worker: Program): Promise<number> {
 
 const isEmpty = async () => (await count("FROM postern.dispatches")) === 0;
 
+const sentIds = () => requests("/slow").map((request) => String(request.headers["webhook-id"]));
+
 function timesSent(): number[] {
-  const ids = requests("/slow").map((request) => String(request.headers["webhook-id"]));
+  const ids = sentIds();
   return [...new Set(ids)].map((id) => ids.filter((other) => other === id).length);
 }
 
@@ -119,10 +121,13 @@ describe("a worker that is killed", () => {
     const { holder, worker } = await holdLeases();
     const other = await start("worker");
     await holder.end("SIGKILL");
+    // On a slow machine some of it has timed out by then, and is retried.
+    const started = new Set(sentIds());
     gate.resolve();
     await eventually(isEmpty);
     assert.equal(timesSent().length, HELD);
-    assert.equal(timesSent().filter((times) => times > 1).length, 8, "only what was in flight is repeated");
+    const repeated = sentIds().filter((id, n, all) => all.indexOf(id) < n);
+    assert.deepEqual(new Set(repeated), started, "only what was in flight is repeated");
     await eventually(
       async () => (await count("FROM postern.workers WHERE first_lease_id = $1", [worker])) === 0,
     );

@@ -53,7 +53,7 @@ describe("an intake before two shards", { skip }, () => {
     const { printed } = await runProgram(["doctor"], t.tests.settings());
     assert.match(printed, /^ok +settings: complete$/m);
     assert.match(printed, /^ok +shards: 2 databases of one installation/m);
-    assert.match(printed, /^ok +intake: stream postern-intake, 1 of 1 replicas/m);
+    assert.match(printed, /^ok +intake: stream postern-intake, 1 of 1 replica,/m);
   });
 
   it("places a tenant that nobody knows, and relays what a producer stored itself", async () => {
