@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
+  changeFor,
   exportOf,
   hasFilter,
   isWanted,
+  NO_FILTER,
   parseLogSearch,
   queryOf,
   spanOf,
@@ -15,6 +17,10 @@ const FROM = "2026-11-01T08:00:30.000Z";
 const TO = "2026-11-02T08:00:30.000Z";
 
 const exportAt = (search: Parameters<typeof exportOf>[0]) => exportOf(search, spanOf(search, NOW));
+
+/** Without what is not set. */
+const filters = (one: object) =>
+  Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined));
 
 describe("the time that the log shows", () => {
   it("is the last 24 hours, or those that are chosen, up to now and on", () => {
@@ -60,10 +66,43 @@ describe("the log", () => {
     assert.deepEqual(queryOf({}, span), { from: FROM });
   });
 
+  it("keeps its time where its filters are taken away, and the open delivery", () => {
+    const all = { endpoint: "e1", status: "failed", type: "a.b", cause: "dns", event: "v1", q: "7" };
+    const rest = { range: "7d", from: FROM, to: TO, d: "d1" };
+    assert.deepEqual(filters(parseLogSearch({ ...all, ...rest, ...NO_FILTER })), rest);
+  });
+
   it("is filtered by all but its time and endpoint", () => {
     for (const name of ["status", "type", "cause", "event", "q"])
       assert.ok(hasFilter(parseLogSearch({ [name]: "failed" })), name);
     assert.equal(hasFilter({ endpoint: "e1", range: "7d", from: FROM, to: TO, d: "d1" }), false);
+  });
+});
+
+describe("an id that is looked for", () => {
+  const search = { q: "text", event: "v0", endpoint: "e0", range: "1h" } as const;
+  const found = (id: string, ...kinds: string[]) =>
+    parseLogSearch({
+      ...search,
+      ...changeFor(
+        id,
+        kinds.map((kind) => ({ kind })),
+        spanOf(search, NOW),
+        NOW,
+      ),
+    });
+  it("opens the delivery that it is of, and filters by the endpoint or the event, in place of what was looked for before", () => {
+    assert.deepEqual(filters(found("d1", "delivery")), { ...search, d: "d1" });
+    assert.deepEqual(filters(found("e1", "endpoint")), { endpoint: "e1", range: "1h" });
+    assert.deepEqual(filters(found("v1", "event")), { endpoint: "e0", event: "v1", range: "1h" });
+    assert.deepEqual(filters(found("v1")), { endpoint: "e0", event: "v1", range: "1h" });
+  });
+
+  it("widens the time to one that has the event", () => {
+    const time = Date.parse("2026-11-20T12:00:00.000Z").toString(16).padStart(12, "0");
+    const event = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+    const { from, to, range } = found(event, "event");
+    assert.deepEqual({ from, to, range }, { from: undefined, to: undefined, range: "30d" });
   });
 });
 

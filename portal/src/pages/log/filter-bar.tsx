@@ -4,7 +4,6 @@ import { api, bodyOf } from "../../api/client.ts";
 import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
 import { useCauseTexts } from "../../deliveries/cause.ts";
 import { countedFrom } from "../../deliveries/counted-span.ts";
-import { reachBack } from "../../deliveries/reach-back.ts";
 import { choicesOf, useUnknownName } from "../../endpoints/endpoint-names.ts";
 import { useFormat } from "../../display/format.ts";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -14,7 +13,7 @@ import { SearchInput } from "../../ui/field.tsx";
 import { focusTitle } from "../../ui/focus.ts";
 import { Select } from "../../ui/select.tsx";
 import { texts as statusTexts } from "../../ui/texts.ts";
-import { hasFilter, NO_FILTER, type Change, type LogSearch, type Span } from "./log-search.ts";
+import { changeFor, hasFilter, NO_FILTER, type Change, type LogSearch, type Span } from "./log-search.ts";
 import { texts } from "./texts.ts";
 import { OwnTime, TimeChoice } from "./time-choice.tsx";
 
@@ -163,9 +162,7 @@ function TextSearch({ search, span, onChange }: BarProps) {
     if (!ID.test(wanted)) return onChange({ q: wanted, event: undefined });
     const id = wanted.toLowerCase();
     const hits = await bodyOf(api.GET("/api/search", { params: { query: { q: id } } })).catch(() => []);
-    if (hits.some(({ kind }) => kind === "delivery")) return onChange({ d: id });
-    if (hits.some(({ kind }) => kind === "endpoint")) return onChange({ endpoint: id });
-    onChange({ event: id, q: undefined, ...reachBack(id, span.from, new Date()) });
+    onChange(changeFor(id, hits, span, new Date()));
   };
   return (
     <form

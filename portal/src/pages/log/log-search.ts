@@ -1,6 +1,6 @@
 /** What the log's URL says, and what is asked of the API for it. */
 import type { paths } from "../../api/schema.d.ts";
-import { MONTH_MS } from "../../deliveries/reach-back.ts";
+import { MONTH_MS, reachBack } from "../../deliveries/reach-back.ts";
 import { instant, oneOf, text } from "../../url/search.ts";
 
 export const RANGES = {
@@ -95,6 +95,21 @@ export function exportOf(
 /** Whether a filter other than the time and the endpoint is set. */
 export function hasFilter({ status, type, cause, event, q }: LogSearch): boolean {
   return [status, type, cause, event, q].some((value) => value !== undefined);
+}
+
+/**
+ * What is looked at for an id, by what the service knows it as: an event, where it knows nothing. It is
+ * typed in place of what was looked for before; a delivery is shown beside that.
+ */
+export function changeFor(
+  id: string,
+  hits: readonly { kind: string }[],
+  { from }: Span,
+  now: Date,
+): Parameters<Change>[0] {
+  if (hits.some(({ kind }) => kind === "delivery")) return { d: id };
+  if (hits.some(({ kind }) => kind === "endpoint")) return { endpoint: id, event: undefined, q: undefined };
+  return { event: id, q: undefined, ...reachBack(id, from, now) };
 }
 
 type Row = {
