@@ -61,8 +61,11 @@ describePortal(
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
       await page.getByRole("link", { name: "Deliveries" }).click();
+      await page.getByLabel("None").check();
       release();
       await page.getByRole("dialog").getByText("whsec_").waitFor();
+      // By what was sent, and not by what was chosen since.
+      await page.getByRole("dialog").getByText("The former secret signs beside it for 1 day").waitFor();
       await page.getByRole("button", { name: "I have stored it" }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
       await page.getByRole("link", { name: "Deliveries" }).click();

@@ -147,10 +147,11 @@ function RotateForm({ endpoint: { id: endpointId, url } }: { endpoint: Endpoint 
         }
         yes={t.rotate}
       />
-      {rotation.data !== undefined && (
+      {rotation.isSuccess && (
         <SecretDialog
           secret={rotation.data.secret}
-          about={seconds === 0 ? t.doneNow : t.doneLater(format.span(seconds ?? 0))}
+          // As it was sent: another may have been chosen since.
+          about={rotation.variables === 0 ? t.doneNow : t.doneLater(format.span(rotation.variables))}
           onClose={close}
         />
       )}
