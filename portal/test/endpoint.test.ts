@@ -25,11 +25,41 @@ describePortal(
       assert.equal(await page.getByText("Next attempt").count(), 0);
       await page.getByRole("img", { name: "0 delivered and 3 failed in this time" }).waitFor();
       await inspect("endpoint-failing");
+      const deliveries = page.getByRole("link", { name: "All deliveries" });
+      assert.match((await deliveries.getAttribute("href")) ?? "", new RegExp(`endpoint=${fails.id}`));
+      const chart = page.getByRole("img", { name: "0 delivered and 3 failed in this time" });
+      const box = await chart.boundingBox();
+      assert.ok(box !== null);
+      await page.mouse.move(box.x + box.width / 4, box.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width / 2, box.y + 20, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForURL(new RegExp(`/log\\?endpoint=${fails.id}&from=.*&to=`));
+      await page.goBack();
       await page.getByRole("link", { name: "The receiver failed" }).click();
       await page.getByRole("heading", { name: "Deliveries" }).waitFor();
       const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
       await eventually(async () => (await rows.count()) === 3);
       assert.match(page.url(), new RegExp(`endpoint=${fails.id}.*cause=http_500`));
+    });
+
+    it("shows a session that may only read what happened, and no way to change it", async () => {
+      const [, fails] = await prepare(portal(), "reader", 1);
+      // As from a link of somebody who may send again.
+      const { page, inspect } = await portal().open(`/endpoints/${fails.id}?replay=failed`, {
+        grant: { tenant_id: "reader", read_only: true },
+      });
+      const main = page.getByRole("main");
+      await main.getByRole("link", { name: "The receiver failed" }).waitFor();
+      await main.getByText("No replay yet.").waitFor();
+      await page.waitForLoadState("networkidle");
+      assert.equal(await page.getByRole("dialog").count(), 0);
+      assert.deepEqual(await main.getByRole("button").allTextContents(), []);
+      assert.deepEqual(
+        (await main.getByRole("link").allTextContents()).filter((name) => !name.includes("receiver")),
+        ["Endpoints", "All deliveries", "Secret"],
+      );
+      await inspect();
     });
 
     it("keeps a description of one long word, or from right to left, in its place", async () => {
@@ -89,7 +119,7 @@ describePortal(
 
     it("counts what failed, sends it again, and shows how far that is", async () => {
       isMended = false;
-      const [, fails] = await prepare(portal(), "replay", 4);
+      const [works, fails] = await prepare(portal(), "replay", 4);
       isMended = true;
       const { page, inspect } = await portal().open(`/endpoints/${fails.id}`, {
         grant: { tenant_id: "replay" },
@@ -97,6 +127,8 @@ describePortal(
       await page.locator("label", { hasText: "7 days" }).click();
       await page.getByRole("button", { name: "Send these again" }).click();
       const dialog = page.getByRole("dialog");
+      const ofCause = page.getByRole("link", { name: "The receiver failed", includeHidden: true });
+      assert.match((await ofCause.getAttribute("href")) ?? "", /range=7d/);
       assert.ok(await dialog.getByLabel("7 days").isChecked());
       await dialog.getByText("4 events would be sent.").waitFor();
       assert.match(page.url(), /range=7d&replay=failed&cause=http_500/);
@@ -114,12 +146,17 @@ describePortal(
       // The figures beside it change with its end.
       await page.getByRole("img", { name: "4 delivered and 4 failed in this time" }).waitFor();
       await inspect("replay-finished");
+      assert.equal(new URL(page.url()).search, "?range=7d");
       const sent = await deliveriesOf(
         portal(),
         "replay",
         `endpoint_id=${fails.id}&status=delivered&event_type=invoice.paid`,
       );
       assert.equal(sent.length, 4);
+      // Of another endpoint of the same tenant.
+      await page.goto(`${portal().service.url}/portal/endpoints/${works.id}`);
+      await page.getByText("No failures in this time.").waitFor();
+      await page.getByText("No replay yet.").waitFor();
     });
 
     it("cancels a replay that runs", async () => {
@@ -138,6 +175,11 @@ describePortal(
       await page.getByRole("button", { name: "Send them" }).click();
       await page.getByText("Running", { exact: true }).waitFor();
       await inspect("replay-running");
+      const reader = await portal().open(`/endpoints/${slow.id}`, {
+        grant: { tenant_id: "cancel", read_only: true },
+      });
+      await reader.page.getByText("Running", { exact: true }).waitFor();
+      assert.equal(await reader.page.getByRole("button", { name: "Cancel replay" }).count(), 0);
       await page.getByRole("button", { name: "Cancel replay" }).click();
       await page.getByText("What is in flight is finished").waitFor();
       await page.getByRole("dialog").getByRole("button", { name: "Cancel replay" }).click();

@@ -164,6 +164,7 @@ function NextAttempt({ at, readAt }: { at: Date; readAt: number }) {
 /** What happened in the chosen time, and what can be sent again. */
 function Activity({ endpointId }: { endpointId: string }) {
   const t = useTexts(texts);
+  const { mayWrite } = usePermissions();
   const { range = "24h", replay, cause } = route.useSearch();
   const navigate = route.useNavigate();
   const from = useMemo(() => new Date(Date.now() - RANGE_MS[range]), [range]);
@@ -215,7 +216,7 @@ function Activity({ endpointId }: { endpointId: string }) {
           void navigate({ search: (before) => ({ ...before, replay: "failed" }), resetScroll: false })
         }
       />
-      {replay !== undefined && (
+      {replay !== undefined && mayWrite && (
         <Part>
           <NewReplay
             endpointId={endpointId}
