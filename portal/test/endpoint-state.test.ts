@@ -17,6 +17,14 @@ const { stateOf, isDisabled, oldestOf } = await loadModule<{
   oldestOf: (counted: readonly { endpoint_id: string }[]) => string | undefined;
 }>("endpoints/endpoint-state.ts");
 
+type Listed = { endpoint: { id: string }; stats: unknown; state: string | null };
+const { isIn, isFound, withStats, newest } = await loadModule<{
+  isIn: (one: Pick<Listed, "state">, wanted: string) => boolean;
+  isFound: (one: { endpoint: object }, q: string) => boolean;
+  withStats: (endpoints: readonly Endpoint[], stats: readonly object[]) => Listed[];
+  newest: (one: string | null, other: string | null) => string | null;
+}>("pages/endpoints/listed.ts");
+
 const [EARLIER, LATER] = ["2026-11-28T10:00:00.000Z", "2026-11-28T11:00:00.000Z"];
 
 const attempts = (delivered: string | null, failed: string | null): Stats => ({
@@ -57,5 +65,48 @@ describe("an endpoint's state", () => {
       assert.ok(isDisabled(state));
     }
     for (const state of ["failing", "quiet", "active", null]) assert.ok(!isDisabled(state));
+  });
+});
+
+describe("the list of endpoints", () => {
+  it("has those that are enabled, and those that are not, by whomever, and the failing among the former", () => {
+    const states = ["active", "quiet", "failing", "manual", "gone", "disabled", null];
+    const having = (wanted: string) => states.filter((state) => isIn({ state }, wanted));
+    assert.deepEqual(having("all"), states);
+    // One that is not counted is enabled: the state of another is known without.
+    assert.deepEqual(having("enabled"), ["active", "quiet", "failing", null]);
+    assert.deepEqual(having("failing"), ["failing"]);
+    assert.deepEqual(having("disabled"), ["manual", "gone", "disabled"]);
+  });
+
+  it("finds them by all that tells them apart, in any case and with spaces around", () => {
+    const endpoint = { id: "01a2", url: "https://example.com/Hooks", description: "Books", events: ["a.b"] };
+    for (const q of ["", " ", "01A2", "hooks", " books ", "A.B"]) assert.ok(isFound({ endpoint }, q), q);
+    for (const q of ["films", "a.b.c", "null"])
+      assert.ok(!isFound({ endpoint: { ...endpoint, description: null } }, q), q);
+  });
+
+  it("has each one's own figures, and says nothing of those that are too old to be counted", () => {
+    const stats = [
+      { endpoint_id: "c", ...attempts(EARLIER, null) },
+      { endpoint_id: "b", ...attempts(EARLIER, LATER) },
+    ];
+    const endpoints = ["a", "b", "c"].map((id) => ({ id, enabled: true, disabled_reason: null }));
+    assert.deepEqual(
+      withStats(endpoints, stats).map((one) => [one.endpoint.id, one.stats, one.state]),
+      [
+        ["a", undefined, null],
+        ["b", stats[1], "failing"],
+        ["c", stats[0], "active"],
+      ],
+    );
+  });
+
+  it("names the newest of its attempts, whatever became of it", () => {
+    assert.equal(newest(null, null), null);
+    assert.equal(newest(EARLIER, null), EARLIER);
+    assert.equal(newest(null, EARLIER), EARLIER);
+    assert.equal(newest(EARLIER, LATER), LATER);
+    assert.equal(newest(LATER, EARLIER), LATER);
   });
 });

@@ -7,7 +7,8 @@ import { Icon, type IconName } from "../ui/icon.tsx";
 import { Spinner } from "../ui/spinner.tsx";
 import { useErrorText } from "../ui/states.tsx";
 import { texts } from "./texts.ts";
-import { useHits, type Group, type Hit } from "./use-hits.ts";
+import type { Group, Hit } from "./hits.ts";
+import { useHits } from "./use-hits.ts";
 
 const MAX_LENGTH = 256;
 const ICONS: Record<Group["kind"], IconName> = {

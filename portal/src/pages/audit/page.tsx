@@ -16,13 +16,10 @@ import { Empty, Failed, Loading, useIsLoading } from "../../ui/states.tsx";
 import { pageOf } from "../../url/link.ts";
 import { ACTIONS, actionTexts } from "./action-texts.ts";
 import { Details } from "./details.tsx";
-import { parseAuditSearch, RANGES, type AuditSearch as Search } from "./audit-search.ts";
+import { parseAuditSearch, queryOf, RANGES, type AuditSearch as Search } from "./audit-search.ts";
 import { texts } from "./texts.ts";
 
 type Entry = Schemas["AuditEntry"];
-
-const DAY_MS = 86_400_000;
-const RANGE_MS = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS } as const;
 
 const route = getRouteApi("/audit");
 export const page = createLazyRoute("/audit")({ component: AuditPage });
@@ -78,18 +75,6 @@ function useEntries(search: Search) {
     },
     getNextPageParam: ({ next }) => next,
   });
-}
-
-function queryOf({ action, endpoint, range, from, to }: Search, nowMs: number) {
-  const known = ACTIONS.find((one) => one === action);
-  const begin = range === undefined ? from : new Date(nowMs - RANGE_MS[range]).toISOString();
-  return {
-    limit: 50,
-    ...(known !== undefined && { action: known }),
-    ...(endpoint !== undefined && { endpoint_id: endpoint }),
-    ...(begin !== undefined && { from: begin }),
-    ...(to !== undefined && range === undefined && { to }),
-  };
 }
 
 function Filters({ search }: { search: Search }) {

@@ -3,7 +3,6 @@ import { createLazyRoute, getRouteApi } from "@tanstack/react-router";
 import { useId, useMemo, useState } from "react";
 import type { Endpoint, EventType } from "../../api/client.ts";
 import { endpointQuery, eventTypesQuery } from "../../api/queries.ts";
-import { versionedName, versionFor } from "../../endpoints/subscription.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { BackLink } from "../../shell/back-link.tsx";
 import { Page } from "../../shell/page.tsx";
@@ -14,6 +13,7 @@ import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
 import { Payload } from "./payload.tsx";
 import { Results } from "./results.tsx";
+import { choicesOf } from "./test-request.ts";
 import { texts } from "./texts.ts";
 import type { Tested } from "./use-tests.ts";
 
@@ -53,8 +53,6 @@ function TestPage() {
     </Page>
   );
 }
-
-type Choice = { name: string; entry: EventType };
 
 function Tests({ endpoint, types }: { endpoint: Endpoint; types: readonly EventType[] }) {
   const t = useTexts(texts);
@@ -116,13 +114,4 @@ function Tests({ endpoint, types }: { endpoint: Endpoint; types: readonly EventT
       <Results tested={tested} />
     </div>
   );
-}
-
-/** The types that this endpoint gets, each in the version that it gets. */
-function choicesOf({ events }: Endpoint, types: readonly EventType[]): Choice[] {
-  return [...Map.groupBy(types, ({ type }) => type).values()].flatMap((versions) => {
-    const version = versionFor(events, versions);
-    const entry = versions.find((one) => one.version === version);
-    return entry === undefined ? [] : [{ name: versionedName(entry, versions), entry }];
-  });
 }

@@ -8,8 +8,9 @@ import { Button } from "../../ui/button.tsx";
 import { Field, INPUT } from "../../ui/field.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { FormError } from "../../ui/states.tsx";
+import { jsonFault, pathText } from "./test-request.ts";
 import { texts } from "./texts.ts";
-import { jsonFault, useDryRun, useSend, type Tested } from "./use-tests.ts";
+import { useDryRun, useSend, type Tested } from "./use-tests.ts";
 
 type PayloadProps = {
   endpointId: string;
@@ -95,14 +96,5 @@ function Issues({ issues }: { issues: readonly Schemas["Issue"][] }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-/** `data.items[0].price` for the path of an issue. */
-function pathText(path: Schemas["Issue"]["path"]): string {
-  return path.reduce<string>(
-    (text, part) =>
-      /^\d+$/.test(String(part)) ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${part}`,
-    "",
   );
 }

@@ -2,6 +2,7 @@
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api, bodyOf, type Schemas } from "../../api/client.ts";
+import { jsonFault, jsonOf, type Test } from "./test-request.ts";
 
 export type Tested = {
   at: Date;
@@ -13,25 +14,11 @@ export type Tested = {
 
 const PAUSE_MS = 400;
 
-/** The fault of a text that is no object in JSON; null for one that is. */
-export function jsonFault(text: string): "syntax" | "object" | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? null : "object";
-  } catch {
-    return "syntax";
-  }
-}
-
-/** `text` is JSON, and goes as it is: parsing would change its greatest numbers. */
-type Sent = { endpointId: string; eventType: string; text: string; isDry: boolean };
-
-function post({ endpointId, eventType, text, isDry }: Sent, signal?: AbortSignal) {
-  const json = `{"event_type":${JSON.stringify(eventType)},"data":${text},"dry_run":${isDry}}`;
+function post({ endpointId, ...test }: Test & { endpointId: string }, signal?: AbortSignal) {
   return api.POST("/api/webhooks/{id}/test", {
     params: { path: { id: endpointId } },
-    body: { event_type: eventType },
-    bodySerializer: () => json,
+    body: { event_type: test.eventType },
+    bodySerializer: () => jsonOf(test),
     ...(signal && { signal }),
   });
 }

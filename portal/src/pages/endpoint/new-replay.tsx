@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useMemo, useRef, useState } from "react";
-import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
+import { api, asApiError, bodyOf } from "../../api/client.ts";
 import { endpointHealthQuery, typeNamesQuery } from "../../api/queries.ts";
 import { useCauseTexts } from "../../deliveries/cause.ts";
 import { useFormat } from "../../display/format.ts";
@@ -13,24 +13,25 @@ import { Spinner } from "../../ui/spinner.tsx";
 import { useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import { toast } from "../../ui/toast.tsx";
-import { RANGE_MS, type EndpointRange } from "./range.ts";
+import type { EndpointRange } from "./range.ts";
+import {
+  requestOf,
+  SELECTS,
+  TIME_NAMES,
+  type Request,
+  type Select as Selected,
+  type Wanted,
+} from "./replay-request.ts";
 import { texts } from "./replay-texts.ts";
-
-const TIMES = { "1h": 3_600_000, ...RANGE_MS } as const;
-type Time = keyof typeof TIMES;
-const TIME_NAMES: readonly Time[] = ["1h", "24h", "7d", "30d"];
-export type Select = Schemas["CreateReplayRequest"]["select"];
-const SELECTS: readonly Select[] = ["failed", "missed", "all"];
-type Wanted = { select: Select; time: Time; type: string; cause: string };
 
 type NewReplayProps = {
   endpointId: string;
-  select: Select;
+  select: Selected;
   /** Chosen at first: that which the page shows. */
   range: EndpointRange;
   cause: string | undefined;
   causes: readonly string[];
-  onSelect: (select: Select) => void;
+  onSelect: (select: Selected) => void;
   onStarted: (replayId: string) => void;
   onClose: () => void;
 };
@@ -52,7 +53,11 @@ export function NewReplay({
   const { short } = useCauseTexts();
   const { data: types = [] } = useQuery(typeNamesQuery);
   const [wanted, setWanted] = useState<Omit<Wanted, "select">>({ time: range, type: "", cause: cause ?? "" });
-  const request = useRequest(endpointId, { ...wanted, select });
+  // The time ends when it was chosen, so that what was counted is what is sent.
+  const request = useMemo(
+    () => requestOf(endpointId, { ...wanted, select }, Date.now()),
+    [endpointId, select, wanted],
+  );
   const count = useCount(request);
   // The dialog closes before the mutation's state says so.
   const hasStarted = useRef(false);
@@ -142,25 +147,7 @@ export function NewReplay({
   );
 }
 
-/** The time ends when it was chosen, so that what was counted is what is sent. */
-function useRequest(
-  endpointId: string,
-  { select, time, type, cause }: Wanted,
-): Schemas["CreateReplayRequest"] {
-  return useMemo(() => {
-    const now = Date.now();
-    return {
-      endpoint_id: endpointId,
-      from: new Date(now - TIMES[time]).toISOString(),
-      to: new Date(now).toISOString(),
-      select,
-      ...(type !== "" && { event_type: type }),
-      ...(cause !== "" && select === "failed" && { cause }),
-    };
-  }, [endpointId, select, time, type, cause]);
-}
-
-function useCount(request: Schemas["CreateReplayRequest"]) {
+function useCount(request: Request) {
   return useQuery({
     queryKey: ["replay-count", request],
     queryFn: async ({ signal }) => {

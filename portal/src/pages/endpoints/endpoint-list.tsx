@@ -1,9 +1,8 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo, useCallback } from "react";
-import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
 import { EndpointActions } from "../../endpoints/endpoint-actions.tsx";
-import type { EndpointState, EndpointStats } from "../../endpoints/endpoint-state.ts";
+import type { EndpointStats } from "../../endpoints/endpoint-state.ts";
 import { ModeBadges, StateBadge } from "../../endpoints/state-badge.tsx";
 import { texts as endpointTexts } from "../../endpoints/texts.ts";
 import { usePermissions } from "../../session/permissions.ts";
@@ -13,10 +12,8 @@ import { ROW_ON_PAPER } from "../../ui/printing.ts";
 import { Sparkline } from "../../ui/sparkline.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
+import { newest, type Listed } from "./listed.ts";
 import { texts } from "./texts.ts";
-
-/** `state`: null where it is not known. */
-export type Listed = { endpoint: Endpoint; stats: EndpointStats | undefined; state: EndpointState | null };
 
 const COLUMNS = "md:grid md:grid-cols-[minmax(0,1fr)_6.5rem_6.5rem_7.5rem_2rem] md:items-center md:gap-5";
 const HEIGHT = 68;
@@ -115,7 +112,7 @@ const Row = memo(function Row({ endpoint, stats, state, hasStats, mayWrite }: Ro
   );
 });
 
-function Day({ stats }: { stats: NonNullable<Listed["stats"]> }) {
+function Day({ stats }: { stats: EndpointStats }) {
   const t = useTexts(texts);
   const format = useFormat();
   const last = newest(stats.last_delivered_at, stats.last_failed_at);
@@ -137,9 +134,4 @@ function Day({ stats }: { stats: NonNullable<Listed["stats"]> }) {
       <div className="tabular text-sm text-muted">{last === null ? t.never : <Ago at={last} />}</div>
     </>
   );
-}
-
-function newest(one: string | null, other: string | null): string | null {
-  if (one === null || other === null) return one ?? other;
-  return one > other ? one : other;
 }

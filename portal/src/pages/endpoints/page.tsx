@@ -2,9 +2,7 @@ import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useMemo, useRef, type RefObject } from "react";
 import { endpointsQuery, endpointStatsQuery } from "../../api/queries.ts";
-import type { Endpoint } from "../../api/client.ts";
 import { useFormat } from "../../display/format.ts";
-import { isDisabled, oldestOf, stateOf, type EndpointStats } from "../../endpoints/endpoint-state.ts";
 import { usePermissions } from "../../session/permissions.ts";
 import { Page } from "../../shell/page.tsx";
 import { useShortcuts } from "../../shell/shortcuts.ts";
@@ -13,7 +11,8 @@ import { Button, LinkButton } from "../../ui/button.tsx";
 import { SearchInput, Segments } from "../../ui/field.tsx";
 import { focusTitle } from "../../ui/focus.ts";
 import { Empty, Failed, Loading, Unread } from "../../ui/states.tsx";
-import { EndpointList, type Listed } from "./endpoint-list.tsx";
+import { EndpointList } from "./endpoint-list.tsx";
+import { isFound, isIn, withStats, type Listed, type StateFilter } from "./listed.ts";
 import { texts } from "./texts.ts";
 
 const route = getRouteApi("/endpoints");
@@ -130,27 +129,4 @@ function Filtered({ listed, stats, filter }: FilteredProps) {
       )}
     </>
   );
-}
-
-type StateFilter = "all" | "enabled" | "failing" | "disabled";
-
-function isIn({ state }: Listed, wanted: StateFilter): boolean {
-  if (wanted === "all") return true;
-  if (wanted === "failing") return state === "failing";
-  return isDisabled(state) === (wanted === "disabled");
-}
-
-function isFound({ endpoint }: Listed, q: string): boolean {
-  const part = q.trim().toLowerCase();
-  const { id, url, description, events } = endpoint;
-  return [id, url, description ?? "", ...events].some((text) => text.toLowerCase().includes(part));
-}
-
-function withStats(endpoints: readonly Endpoint[], stats: readonly EndpointStats[]): Listed[] {
-  const byId = new Map(stats.map((one) => [one.endpoint_id, one]));
-  const oldest = oldestOf(stats);
-  return endpoints.map((endpoint) => {
-    const own = byId.get(endpoint.id);
-    return { endpoint, stats: own, state: stateOf(endpoint, own, oldest) };
-  });
 }

@@ -14,6 +14,7 @@ import { texts as uiTexts } from "../../ui/texts.ts";
 import { Ago } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { pageOf } from "../../url/link.ts";
+import { againOf } from "./export-request.ts";
 import { DownloadButton, Expiry, FileActions } from "./file-actions.tsx";
 import { texts } from "./texts.ts";
 
@@ -181,25 +182,11 @@ function Progress({ one }: { one: Export }) {
   );
 }
 
-/** The same request once more. */
 function AgainButton({ one }: { one: Export }) {
   const t = useTexts(texts);
   const errorText = useErrorText();
-  const { from, to, endpoint_id, event_type, delivery_status, formats } = one;
   const again = useMutation({
-    mutationFn: () =>
-      bodyOf(
-        api.POST("/api/storage/exports", {
-          body: {
-            from,
-            to,
-            formats,
-            ...(endpoint_id !== null && { endpoint_id }),
-            ...(event_type !== null && { event_type }),
-            ...(delivery_status !== null && { delivery_status }),
-          },
-        }),
-      ),
+    mutationFn: () => bodyOf(api.POST("/api/storage/exports", { body: againOf(one) })),
     onSuccess: () => toast({ title: t.begun }),
     onError: (error) => toast({ ...errorText(asApiError(error)), isBad: true }),
   });

@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useId, useRef, useState } from "react";
-import { api, asApiError, bodyOf, type Schemas } from "../../api/client.ts";
+import { api, asApiError, bodyOf } from "../../api/client.ts";
 import { endpointsQuery, typeNamesQuery } from "../../api/queries.ts";
 import { choicesOf } from "../../endpoints/endpoint-names.ts";
-import { useDisplay, type Zone } from "../../display/display.ts";
+import { useDisplay } from "../../display/display.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -11,50 +11,28 @@ import { Field, INPUT, leadToFault, Segments } from "../../ui/field.tsx";
 import { pageTitle } from "../../ui/focus.ts";
 import { useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
-import {
-  faultOf,
-  fieldsOf,
-  TimeFields,
-  timesOf,
-  type FieldTimes,
-  type Times,
-} from "../../ui/time-fields.tsx";
+import { faultOf, timesOf } from "../../ui/own-times.ts";
+import { TimeFields } from "../../ui/time-fields.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { EXPORT_STATUSES, EXPORT_TIMES } from "./kinds.ts";
+import {
+  FORMATS,
+  ownTime,
+  requestOf,
+  TIME_NAMES,
+  wantedOf,
+  type Chosen,
+  type Request,
+  type Wanted,
+} from "./export-request.ts";
+import { EXPORT_STATUSES } from "./kinds.ts";
 import { texts } from "./texts.ts";
-
-const DAY_MS = 86_400_000;
-const TIMES = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS } as const;
-const TIME_NAMES = [...EXPORT_TIMES, "own"] as const;
-const FORMATS = ["ndjson", "csv", "parquet"] as const;
-
-type Request = Schemas["CreateExportRequest"];
-type Wanted = FieldTimes & {
-  /** What the fields of a time of one's own began with. */
-  first: Times;
-  time: (typeof TIME_NAMES)[number];
-  endpoint: string;
-  type: string;
-  status: "" | (typeof EXPORT_STATUSES)[number];
-  formats: readonly (typeof FORMATS)[number][];
-};
-
-/** As the log hands it on. */
-type Chosen = {
-  range?: (typeof EXPORT_TIMES)[number] | undefined;
-  from?: string | undefined;
-  to?: string | undefined;
-  endpoint?: string | undefined;
-  type?: string | undefined;
-  status?: (typeof EXPORT_STATUSES)[number] | undefined;
-};
 
 export function NewExport({ chosen, onClose }: { chosen: Chosen; onClose: () => void }) {
   const t = useTexts(texts);
   const ui = useTexts(uiTexts);
   const errorText = useErrorText();
   const { zone } = useDisplay();
-  const [wanted, setWanted] = useState(() => wantedOf(chosen, zone));
+  const [wanted, setWanted] = useState(() => wantedOf(chosen, zone, new Date()));
   const set = (change: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...change }));
   const [isTried, setIsTried] = useState(false);
   const form = useRef<HTMLDivElement>(null);
@@ -117,7 +95,7 @@ function TimeChoice({ wanted, onChange, isTried }: ChoiceProps) {
           label={t.time}
           value={wanted.time}
           options={TIME_NAMES.map((value) => ({ value, label: t.times[value] }))}
-          onChoose={(time) => onChange({ ...(time === "own" && ownTime(wanted, zone)), time })}
+          onChoose={(time) => onChange({ ...(time === "own" && ownTime(wanted, zone, new Date())), time })}
         />
       </div>
       {wanted.time === "own" && (
@@ -131,14 +109,6 @@ function TimeChoice({ wanted, onChange, isTried }: ChoiceProps) {
       )}
     </div>
   );
-}
-
-/** A time of one's own begins with that which was chosen before. */
-function ownTime({ time, from, to, first }: Wanted, zone: Zone): Pick<Wanted, "from" | "to" | "first"> {
-  if (time === "own") return { from, to, first };
-  const now = new Date();
-  const chosen = { from: new Date(now.getTime() - TIMES[time]), to: now };
-  return { ...fieldsOf(chosen, zone), first: chosen };
 }
 
 function LogChoice({ wanted, onChange }: ChoiceProps) {
@@ -243,39 +213,4 @@ function FormatChoice({ wanted, onChange, isTried }: ChoiceProps) {
       </p>
     </fieldset>
   );
-}
-
-function wantedOf({ range = "7d", from, to, endpoint, type, status }: Chosen, zone: Zone): Wanted {
-  const first =
-    from === undefined
-      ? { from: null, to: null }
-      : { from: new Date(from), to: to === undefined ? new Date() : new Date(to) };
-  return {
-    time: from === undefined ? range : "own",
-    ...fieldsOf(first, zone),
-    first,
-    endpoint: endpoint ?? "",
-    type: type ?? "",
-    status: status ?? "",
-    formats: ["ndjson", "csv"],
-  };
-}
-
-/** Null while something that must be given is not, or is wrong. */
-function requestOf(wanted: Wanted, zone: Zone, now: Date): Request | null {
-  const { time, endpoint, type, status, formats } = wanted;
-  const { from, to } =
-    time === "own"
-      ? timesOf(wanted, wanted.first, zone)
-      : { from: new Date(now.getTime() - TIMES[time]), to: now };
-  if (faultOf({ from, to }, null) !== undefined) return null;
-  if (formats.length === 0 || from === null || to === null) return null;
-  return {
-    from: from.toISOString(),
-    to: to.toISOString(),
-    formats: [...formats],
-    ...(endpoint !== "" && { endpoint_id: endpoint }),
-    ...(type !== "" && { event_type: type }),
-    ...(status !== "" && { delivery_status: status }),
-  };
 }

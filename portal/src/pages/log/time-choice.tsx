@@ -3,7 +3,8 @@ import { useDisplay } from "../../display/display.ts";
 import { useNow } from "../../display/format.ts";
 import { useTexts } from "../../texts/texts.ts";
 import { Segments } from "../../ui/field.tsx";
-import { faultOf, fieldsOf, TimeFields, timesOf, type FieldTimes } from "../../ui/time-fields.tsx";
+import { faultOf, fieldsOf, timesOf, type FieldTimes } from "../../ui/own-times.ts";
+import { TimeFields } from "../../ui/time-fields.tsx";
 import { RANGE_NAMES, type Change, type LogSearch, type Span } from "./log-search.ts";
 import { texts } from "./texts.ts";
 
