@@ -38,9 +38,14 @@ describePortal(
 
     it("is offered to another endpoint than its own", async () => {
       const [works, fails] = await prepare(portal(), "others", 1);
-      for (const [status, id] of [
-        ["failed", works.id],
-        ["delivered", fails.id],
+      const { id: disabled } = await addEndpoint(portal(), "others", "/disabled");
+      const as = { type: "user", tid: "others", sub: "ada", role: "owner" };
+      const path = `/api/webhooks/${disabled}`;
+      const { status: code } = await portal().service.call("PATCH", path, { as, json: { enabled: false } });
+      assert.equal(code, 200);
+      for (const [status, own, id] of [
+        ["failed", fails.id, works.id],
+        ["delivered", works.id, fails.id],
       ] as const) {
         const { page } = await portal().open(`/log?status=${status}`, { grant: { tenant_id: "others" } });
         await page.locator("[data-row]").first().click();
@@ -49,6 +54,13 @@ describePortal(
         const choice = offer.getByLabel("Endpoint");
         await choice.locator(`option[value="${id}"]`).waitFor({ state: "attached" });
         assert.equal(await choice.inputValue(), id);
+        assert.equal(await choice.locator("option").count(), 2);
+        // It may be its own too.
+        await choice.selectOption(own);
+        const asked = page.waitForRequest(/\/send$/);
+        await offer.getByRole("button", { name: "Send", exact: true }).click();
+        assert.deepEqual((await asked).postDataJSON(), { endpoint_id: own });
+        await page.getByText("The event is on its way").waitFor();
       }
     });
 

@@ -141,6 +141,14 @@ describePortal(
       await code.getByText("function isSigned").waitFor();
       await page.getByText("A part of a file").waitFor();
       await inspect("secret-verify");
+      const copied = async (place: number) => {
+        await page
+          .getByRole("button", { name: /^Cop(?:y|ied)$/ })
+          .nth(place)
+          .click();
+        return page.evaluate("navigator.clipboard.readText()");
+      };
+      assert.equal(await copied(0), await code.textContent());
       for (const name of ["Node", "Python", "Go", "Ruby", "PHP", "Java", "C#", "Rust"]) {
         await page.locator("label", { hasText: new RegExp(`^${name.replace("+", "\\+")}$`) }).click();
         const text = (await code.textContent()) ?? "";
@@ -156,6 +164,7 @@ describePortal(
       await page.locator("label", { hasText: "Whole receiver" }).click();
       await page.getByText("cargo run --locked", { exact: false }).first().waitFor();
       assert.ok(!((await code.textContent()) ?? "").includes("region"));
+      assert.equal(await copied(1), await page.getByLabel("Run it").textContent());
       await inspect("secret-verify-whole");
     });
 

@@ -21,10 +21,14 @@ describePortal(
   (portal) => {
     it("checks the data while one types, and sends exactly what is shown", async () => {
       const endpoint = await addEndpoint(portal(), "acme", "/works", { events: ["*"] });
-      const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}`, { expects: /400/ });
+      const { page, inspect } = await portal().open(`/endpoints/${endpoint.id}`, {
+        expects: /400|ERR_FAILED/,
+      });
       await page.getByRole("link", { name: "Test", exact: true }).click();
       await page.getByLabel("Event type").selectOption("order.placed");
       await page.waitForURL(/type=order\.placed/);
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(request.postData() ?? "{}"));
       const data = page.getByLabel("Data", { exact: true });
       assert.match(await data.inputValue(), /"sku": "A-1"/);
       await page.getByRole("heading", { name: "Exact body that is sent" }).waitFor();
@@ -32,11 +36,15 @@ describePortal(
       await data.fill('{"order_id":');
       await page.getByText("This is no JSON.").waitFor();
       assert.ok(await page.getByRole("button", { name: "Send test" }).isDisabled());
+      // Behind the pause after which a text is looked at, which began before.
+      await page.evaluate("new Promise((resolve) => setTimeout(resolve, 500))");
       await data.fill('{"order_id":7,"lines":[{"sku":"A"},{}]}');
       const issues = page.getByRole("list", { name: "The data does not fit the event type" });
       await issues.getByText("data.order_id", { exact: true }).waitFor();
       await data.fill('{"order_id":"o_9","lines":[{"sku":"A"},{"sku":7}]}');
       await issues.getByText("data.lines[1].sku", { exact: true }).waitFor();
+      assert.ok(await page.getByRole("button", { name: "Send test" }).isDisabled());
+      for (const text of asked) assert.doesNotThrow(() => JSON.parse(text), text);
       assert.equal((await deliveriesOf(portal(), "acme")).length, 0);
       await inspect("test-issues");
       const body =
@@ -48,6 +56,11 @@ describePortal(
       await page.getByText("x-receiver").waitFor();
       assert.equal(portal().service.receiver.requests.at(-1)?.body.toString("utf8"), body);
       await inspect("test-accepted");
+      await page.route("**/test", (route) =>
+        route.request().postData()?.includes('"dry_run":false') === true ? route.abort() : route.continue(),
+      );
+      await page.getByRole("button", { name: "Send test" }).click();
+      await page.getByRole("alert").filter({ hasText: "A change may have been made all the same" }).waitFor();
     });
 
     it("keeps the data of each event type that one typed", async () => {
@@ -80,6 +93,10 @@ describePortal(
       await page.getByLabel("Event type").selectOption("customer.merged");
       await page.getByRole("button", { name: "Send test" }).click();
       await page.getByRole("heading", { name: "Tests of this visit" }).waitFor();
+      const tests = page.getByRole("region", { name: "Answer" }).getByRole("listitem");
+      // The newest first, of which the answer is shown.
+      await tests.nth(1).getByText("order.placed@1").waitFor();
+      assert.equal(await tests.first().getByRole("button").getAttribute("aria-pressed"), "true");
       await page.getByRole("button", { name: /order\.placed@1/ }).click();
       await inspect("test-failed");
       await page.getByRole("link", { name: "Show in the log" }).click();

@@ -87,6 +87,10 @@ describePortal(
       await page.getByText("Choose at least one.").waitFor();
       await page.getByLabel("NDJSON").and(page.locator(":focus")).waitFor();
       for (const format of ["NDJSON", "CSV", "Parquet"]) await page.getByLabel(format).check();
+      await page.getByLabel("Event type").fill("no type");
+      await begin.click();
+      await page.getByRole("dialog").getByRole("alert").filter({ hasText: "event_type" }).waitFor();
+      await page.getByLabel("Event type").fill("invoice.*");
       await begin.click();
       await page.getByText("The export is requested").waitFor();
       const row = page.getByRole("list", { name: "Exports" }).getByRole("listitem");
@@ -224,6 +228,11 @@ describePortal(
       await page.getByRole("button", { name: "Put on hold" }).click();
       await row.getByText("On hold").waitFor();
       await inspect("files");
+      await page.getByLabel("Kind").selectOption("request_body");
+      await page.getByText("No file of this kind").waitFor();
+      await page.getByText("Choose another kind").waitFor();
+      await page.getByLabel("Kind").selectOption("export");
+      await row.getByText("On hold").waitFor();
       await menu.click();
       await page.getByRole("menuitem", { name: "End the hold" }).waitFor();
       assert.equal(await page.getByRole("menuitem").count(), 1);
