@@ -152,8 +152,18 @@ describePortal(
       await inspect("export-running");
       await set("running", 300);
       await page.getByText("300 of 400 deliveries").waitFor();
+      const files = page.locator("label", { hasText: "Stored files" });
+      const exports = page.locator("label", { hasText: "Exports" });
+      await files.click();
+      await page.getByRole("list", { name: "Stored files" }).getByRole("listitem").waitFor();
+      await exports.click();
       await set("ready", 390);
       await page.getByText("Ready", { exact: true }).waitFor();
+      // What was read of the files a moment ago lacks the new one.
+      const readAnew = page.waitForRequest(/\/api\/storage\/library/, { timeout: 10_000 });
+      await files.click();
+      await readAnew;
+      await exports.click();
       await page.getByText("10 more were counted and then deleted").waitFor();
       await inspect("export-fewer");
       let asked = 0;

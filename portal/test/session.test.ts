@@ -210,6 +210,12 @@ describePortal("the portal's session", { env: { BASE_PATH: "/hooks" } }, (portal
     await page.getByText("No endpoint yet").waitFor();
     assert.equal(await page.getByRole("link", { name: "Add endpoint" }).count(), 0);
     await inspect();
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    // The page's own key that changes nothing is there.
+    await help.getByText("Filter the list").waitFor();
+    assert.equal(await help.getByText("Add an endpoint").count(), 0);
+    await page.keyboard.press("Escape");
     await page.goto(`${portal().service.url}/portal/endpoints/new`);
     await page.getByText("You may not add endpoints").waitFor();
     await inspect("no-permission");
