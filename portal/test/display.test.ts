@@ -81,7 +81,8 @@ describe("the display", () => {
   it("holds for this page where nothing can be kept", async () => {
     const page = await opened(null);
     page.fill();
-    page.setDisplay({ locale: "de", theme: "light" });
+    page.setDisplay({ locale: "de" });
+    page.setDisplay({ theme: "light" });
     assert.deepEqual(page.shown(), { lang: "de", theme: "light" });
   });
 });

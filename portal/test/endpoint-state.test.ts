@@ -1,6 +1,7 @@
 /** What a list says of an endpoint, and which versions of event types it gets or may choose. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { msToNext } from "../src/pages/endpoint/next-attempt.ts";
 import { loadModule } from "./support/page.ts";
 
 type Endpoint = { id: string; enabled: boolean; disabled_reason: string | null };
@@ -108,5 +109,27 @@ describe("the list of endpoints", () => {
     assert.equal(newest(null, EARLIER), EARLIER);
     assert.equal(newest(EARLIER, LATER), LATER);
     assert.equal(newest(LATER, EARLIER), LATER);
+  });
+});
+
+/** Until figures are read again that say that an attempt is due in so many seconds. */
+const dueIn = (seconds: number) =>
+  msToNext(
+    { oldest_due_at: new Date(Date.parse(EARLIER) + seconds * 1000).toISOString() },
+    Date.parse(EARLIER),
+  );
+
+describe("the figures of an endpoint", () => {
+  it("are read again once its next attempt should be over, twice a minute at most and each hour at least", () => {
+    assert.equal(dueIn(60), 63_000);
+    assert.equal(dueIn(31), 34_000);
+    for (const seconds of [30, 0, -600]) assert.equal(dueIn(seconds), 33_000, String(seconds));
+    for (const seconds of [3597, 86_400]) assert.equal(dueIn(seconds), 3_600_000, String(seconds));
+    assert.equal(dueIn(3596), 3_599_000);
+  });
+
+  it("are not read again where nothing waits", () => {
+    assert.equal(msToNext(undefined, 0), false);
+    assert.equal(msToNext({ oldest_due_at: null }, 0), false);
   });
 });

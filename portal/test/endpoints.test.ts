@@ -92,6 +92,14 @@ describePortal(
       await page.reload();
       await failing.waitFor();
       assert.equal(await page.getByRole("main").getByRole("listitem").count(), 1);
+      await page.getByLabel("Filter by URL").fill("fails");
+      await page.waitForURL((url) => url.search === "?q=fails&state=failing");
+      await page.locator("label", { hasText: "Disabled" }).click();
+      await page.waitForURL((url) => url.search === "?q=fails&state=disabled");
+      await page.getByText("No endpoint matches").waitFor();
+      await page.getByRole("button", { name: "Show all" }).click();
+      await page.getByRole("listitem").filter({ hasText: "/works" }).waitFor();
+      await page.waitForURL((url) => url.search === "");
     });
 
     it("disables with a warning, and enables by Undo", async () => {

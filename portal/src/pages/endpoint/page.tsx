@@ -20,6 +20,7 @@ import { Failed, Loading } from "../../ui/states.tsx";
 import { UrlText } from "../../ui/url-text.tsx";
 import { CauseList, useCauses } from "./causes.tsx";
 import { EndpointFacts } from "./endpoint-facts.tsx";
+import { msToNext } from "./next-attempt.ts";
 import { RANGE_MS, RANGES } from "./range.ts";
 import { Replays } from "./replays.tsx";
 import { texts } from "./texts.ts";
@@ -31,12 +32,6 @@ const route = getRouteApi("/endpoints/$endpointId");
 export const page = createLazyRoute("/endpoints/$endpointId")({ component: EndpointPage });
 
 const MAX_PENDING = 10_000;
-/** An endpoint may have attempts that are due all the time. */
-const LEAST_PAUSE_MS = 30_000;
-/** An attempt takes as long, as a rule. */
-const SETTLE_MS = 3000;
-/** Timers take no longer. */
-const LONGEST_MS = 3_600_000;
 
 function EndpointPage() {
   const t = useTexts(texts);
@@ -109,7 +104,7 @@ function State({ endpoint }: { endpoint: Endpoint }) {
   const { data: all, dataUpdatedAt } = useQuery({
     ...endpointStatsQuery,
     // When the next attempt is over, another is the next.
-    refetchInterval: ({ state }) => hasAttempts && msToNext(state.data && statsOf(state.data)),
+    refetchInterval: ({ state }) => hasAttempts && msToNext(state.data && statsOf(state.data), Date.now()),
   });
   const { data: health } = useQuery(endpointHealthQuery(endpoint.id));
   const stats = all && statsOf(all);
@@ -140,13 +135,6 @@ function State({ endpoint }: { endpoint: Endpoint }) {
 }
 
 type AllStats = Schemas["GetEndpointStatsAnswer"];
-
-/** Until the next attempt should be over; false where none is pending. */
-function msToNext(stats: AllStats["endpoints"][number] | undefined): number | false {
-  if (typeof stats?.oldest_due_at !== "string") return false;
-  const dueMs = Date.parse(stats.oldest_due_at) - Date.now();
-  return Math.min(Math.max(dueMs, LEAST_PAUSE_MS) + SETTLE_MS, LONGEST_MS);
-}
 
 /** Of all that is pending. */
 function NextAttempt({ at, readAt }: { at: Date; readAt: number }) {
