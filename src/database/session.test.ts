@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, describe, it } from "node:test";
-import { holdWaits, releaseWaits } from "../../test/support/held-waits.ts";
+import { after, before, describe, it } from "node:test";
 import { createTestDatabase, type TestDatabase } from "../../test/support/postgres.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { sessions } from "../../test/support/sessions.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { openSession, type SessionOptions } from "./session.ts";
+
+const countTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
 
 it(
   "a session has ended once the database has ended it, and once it was closed",
@@ -54,6 +55,13 @@ describe("a session", () => {
     await eventually(async () => (await connected()) === 0);
   });
 
+  it("leaves no timer behind once it is closed, which would keep a process that has nothing else to do", async () => {
+    const session = await openSession(options());
+    const before = countTimers();
+    await session.close();
+    assert.ok(countTimers() <= before);
+  });
+
   it("waits for an answer for so long, or for ever", async (test) => {
     const patient = await openSession(options());
     const impatient = await openSession(options({ queryTimeoutMs: 5000 }));
@@ -86,15 +94,13 @@ describe("a session", () => {
     url.port = String(proxy.port);
     const session = await openSession(options({ url: url.href }));
     proxy.pause();
-    const waits = holdWaits("all");
-    const closing = session.close();
-    assert.deepEqual(
-      waits.map(({ ms }) => ms),
-      [1000],
-    );
-    waits[0]?.end();
+    test.mock.timers.enable({ apis: ["setTimeout"] });
+    let isClosed = false;
+    const closing = session.close().then(() => (isClosed = true));
+    test.mock.timers.tick(999);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isClosed, false);
+    test.mock.timers.tick(1);
     await closing;
   });
 });
-
-afterEach(releaseWaits);

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import type { Client } from "pg";
 import { assumeRole, type Db } from "./pool.ts";
 import { clientFor } from "./make-client.ts";
 import { noteAtOpening } from "./passing-errors.ts";
@@ -52,6 +52,17 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return {
     query: (text, values) => client.query(text, values),
     ended,
-    close: () => Promise.race([client.end(), delay(CLOSE_LIMIT_MS)]),
+    close: () => endSoon(client),
   };
+}
+
+/** Leaves no timer behind: it would keep a process that has nothing else to do. */
+async function endSoon(client: Client): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const limit = setTimeout(late.resolve, CLOSE_LIMIT_MS);
+  try {
+    await Promise.race([client.end(), late.promise]);
+  } finally {
+    clearTimeout(limit);
+  }
 }
