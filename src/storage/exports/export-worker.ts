@@ -19,6 +19,7 @@ import {
   renewExport,
 } from "./export-store.ts";
 import { ExportImpossibleError, ExportLeaseLostError, type LeasedExport } from "./log-export.ts";
+import { Outages } from "./outages.ts";
 
 const LEASE_MS = 60_000;
 const RENEW_MS = 15_000;
@@ -48,7 +49,7 @@ class ExportLoop implements Background {
   readonly #services: ExportWorkerServices;
   readonly #root: string;
   readonly #stopping = new AbortController();
-  readonly #outages = new Map<ExportId, { since: number; parts: number }>();
+  readonly #outages = new Outages();
   #running: Promise<unknown> | null = null;
 
   constructor(services: ExportWorkerServices) {
@@ -103,7 +104,6 @@ class ExportLoop implements Background {
         folder: this.#folderOf(leased.id),
         signal,
       });
-      this.#outages.delete(leased.id);
       await rm(this.#folderOf(leased.id), { recursive: true, force: true });
       metrics.exportsTotal.inc({ outcome: "ready" });
       log.info({ exportId: leased.id, tenantId: leased.tenantId }, "an export is ready");
@@ -144,7 +144,8 @@ class ExportLoop implements Background {
     // What the world refuses, it may allow later; anything else may lie in what was staged.
     const isOutage =
       error instanceof StoreUnavailableError || isPassing(error) || hasCode(error, ...DISK_CODES);
-    if (isOutage && this.#outageMs(leased) < OUTAGE_LIMIT_MS) {
+    const outageMs = () => this.#outages.meet(leased.id, leased.parts.length, performance.now());
+    if (isOutage && outageMs() < OUTAGE_LIMIT_MS) {
       log.warn(
         about,
         "an export waits for object store, database or the disk of DATA_DIR; it continues by itself",
@@ -159,14 +160,6 @@ class ExportLoop implements Background {
     const isOurs = await this.#release(leased, { delayMs, isFruitless: true });
     // Another process of this machine may have it by now, and be at work on these very files.
     if (isOurs && !isOutage) await rm(this.#folderOf(leased.id), { recursive: true, force: true });
-  }
-
-  /** For how long this process has seen the export's runs end by an outage, without a part staged between them. */
-  #outageMs({ id, parts }: LeasedExport): number {
-    const known = this.#outages.get(id);
-    if (known?.parts === parts.length) return performance.now() - known.since;
-    this.#outages.set(id, { since: performance.now(), parts: parts.length });
-    return 0;
   }
 
   /**
@@ -188,7 +181,6 @@ class ExportLoop implements Background {
 
   async #end(leased: LeasedExport, error: string): Promise<void> {
     const { db, metrics } = this.#services;
-    this.#outages.delete(leased.id);
     if (!(await finishExport(db, leased, { error }))) return;
     metrics.exportsTotal.inc({ outcome: "failed" });
     await rm(this.#folderOf(leased.id), { recursive: true, force: true });
