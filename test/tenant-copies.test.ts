@@ -26,6 +26,7 @@ import {
   unpublish,
   unsubscribe,
 } from "../src/shards/copy-store.ts";
+import { HopelessError, requireFreeWorkers } from "../src/shards/hopeless-moves.ts";
 import type { DeliveryId, EndpointId, TenantId } from "../src/shared/id.ts";
 import { CHANGING, GROWING, PENDING } from "../src/shards/move-tables.ts";
 import { startLogicalServer } from "./support/logical-server.ts";
@@ -241,6 +242,25 @@ describe("a copy beside what somebody else has on its servers", () => {
     assert.equal((await readCopyState(target.pool, copy)).enabled, true);
     assert.equal((await readCopyState(target.pool, other)).enabled, false);
     assert.equal(await stopApplying(target.pool, other), true);
+  });
+
+  it("goes on with the workers that it has where other moves have the rest, and a new one has none", async () => {
+    const { rows } = await source.pool.query(
+      "SELECT current_setting('max_logical_replication_workers') AS most",
+    );
+    const others = Array.from({ length: Number(rows[0].most) - 2 }, (_, n) => `other_${n}`);
+    for (const name of others)
+      await source.pool.query(
+        `CREATE SUBSCRIPTION ${name} CONNECTION 'dbname=none' PUBLICATION none WITH (connect = false);
+        ALTER SUBSCRIPTION ${name} ENABLE`,
+      );
+    const site = { name: "eu2", db: target.pool };
+    await requireFreeWorkers(site, copy);
+    await assert.rejects(requireFreeWorkers(site, { name: "new", tenantId: globex }), HopelessError);
+    for (const name of others)
+      await source.pool.query(
+        `ALTER SUBSCRIPTION ${name} DISABLE; ALTER SUBSCRIPTION ${name} SET (slot_name = NONE); DROP SUBSCRIPTION ${name}`,
+      );
   });
 
   it("is taken back, with a slot that would keep the source's log for ever, before anything subscribed", async () => {

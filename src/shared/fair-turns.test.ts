@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { isForgotten } from "../../test/support/forgotten.ts";
 import { makeFairTurns } from "./fair-turns.ts";
 
 /** Until all that can start has started. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const fail = () => Promise.reject(new Error("failed"));
 
 /** Work that ends when it is told to, in a log of what started. */
 function workOf(turns: ReturnType<typeof makeFairTurns<string>>) {
@@ -48,6 +51,17 @@ describe("fair turns", () => {
       await end(name);
     }
     await Promise.all(asked);
+  });
+
+  it("forget a key that has none and waits for none", async () => {
+    const turns = makeFairTurns<object>({ total: 1, share: 1 });
+    assert.ok(
+      await isForgotten(async (key) => {
+        const both = [turns.run(key, settle), turns.run(key, settle)];
+        await Promise.all(both);
+        await assert.rejects(turns.run(key, fail), /failed/);
+      }),
+    );
   });
 
   it("are waited for no longer than asked, and a wait that is over takes nobody's turn", async (test) => {
