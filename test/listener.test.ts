@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createListener } from "../src/database/listener.ts";
+import { eventually } from "./support/eventually.ts";
 import { createTestDatabase, type TestDatabase } from "./support/postgres.ts";
+import { sessions } from "./support/sessions.ts";
 import { startTcpProxy } from "./support/tcp-proxy.ts";
 
 let database: TestDatabase;
@@ -35,6 +37,18 @@ describe("a listener", () => {
     test.mock.timers.tick(5000);
     test.mock.timers.reset();
     await assert.rejects(confirmed, { message: "Query read timeout" });
+  });
+
+  it("that can't listen leaves no connection behind", async () => {
+    // No name of a channel, which PostgreSQL refuses.
+    const options = { url: database.url, role: "postern_worker", channel: "" } as const;
+    const listening = () => sessions(database.pool, { name: "postern listener" });
+    const before = (await listening()).length;
+    await assert.rejects(
+      createListener(options, () => undefined),
+      { code: "42601" },
+    );
+    await eventually(async () => (await listening()).length <= before);
   });
 
   it("does not listen where it may not assume the role", async () => {

@@ -77,3 +77,48 @@ it("a caller whose turn does not come is told to come again, and keeps no place"
     await app.close();
   }
 });
+
+it("a caller who goes while it waits gives back no place but its own, also once its time is over", async (test) => {
+  const { app, preHandler } = makeApp({ logTurnTimeoutMs: 60_000 });
+  const { promise: end, resolve: goOn } = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const waiting = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  app.addHook("preHandler", async ({ url }, { raw }) => {
+    if (url !== "/left") return;
+    raw.once("close", () => closed.resolve());
+    waiting.resolve();
+  });
+  app.get("/held", { preHandler }, async () => {
+    begun.resolve();
+    await end;
+    return { ok: true };
+  });
+  for (const url of ["/left", "/next"]) app.get(url, { preHandler }, () => ({ ok: true }));
+  const base = await app.listen({ host: "127.0.0.1", port: 0 });
+  test.mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const held = fetch(`${base}/held`);
+    await begun.promise;
+    const leaving = new AbortController();
+    const left = fetch(`${base}/left`, { signal: leaving.signal });
+    await waiting.promise;
+    leaving.abort();
+    await assert.rejects(left);
+    await closed.promise;
+    const answers: number[] = [];
+    const next = fetch(`${base}/next`).then(({ status }) => answers.push(status));
+    while (answers.length === 0) {
+      test.mock.timers.tick(60_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await next;
+    assert.deepEqual(answers, [429]);
+    goOn();
+    assert.equal((await held).status, 200);
+  } finally {
+    goOn();
+    test.mock.timers.reset();
+    await app.close();
+  }
+});

@@ -191,6 +191,18 @@ describe("a key that is held", () => {
     assert.deepEqual(calls, [group]);
   });
 
+  it("is forgotten with all that waited for it: then the tenant has no lane of its own, and the key is free", async () => {
+    held.add("acme/held");
+    const outcomes = [1, 2].map(() => commits.add(eventOf("held")).catch(isLockTimeout));
+    for (let n = 0; n < 12; n++) await pass(500);
+    assert.deepEqual(await Promise.all(outcomes), [true, true]);
+    held.clear();
+    calls.length = 0;
+    const globex = eventOf("a", tenant("globex"));
+    await atOnce(Promise.all([eventOf("held"), globex].map((event) => commits.add(event))));
+    assert.deepEqual(calls, [["acme/held globex/a", 100]]);
+  });
+
   it("fails by itself when it fails by something else, and with it all that came for it", async () => {
     held.add("acme/held");
     let isAway = false;

@@ -1,8 +1,10 @@
 /** Lanes whose slots come and go, and what a lane gives back. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { isForgotten } from "../../test/support/forgotten.ts";
 import { startAll } from "../../test/support/lane-dispatches.ts";
 import { leasedDispatch } from "../../test/support/leased-dispatch.ts";
+import type { LeasedDispatch } from "../queue/queue.ts";
 import { ALL_SLOTS, slotOf, SlotSet } from "../queue/slots.ts";
 import { newEndpointId } from "../shared/id.ts";
 import { Lanes } from "./lanes.ts";
@@ -54,6 +56,30 @@ describe("lanes", () => {
     narrow(left);
     left.leave((slot) => slot === slotOf(ONE), 0);
     assert.equal(widthOf(left), FIRST_WIDTH);
+  });
+
+  it("forget a tenant of which nothing waits: after an attempt, a withdrawal, a backlog and a slot that is left", async () => {
+    const lanes = new Lanes(LIMITS);
+    const ends: ((dispatch: LeasedDispatch) => unknown)[] = [
+      (dispatch) => startAll(lanes).forEach(() => lanes.finished(dispatch, false, 0)),
+      (dispatch) => lanes.withdraw(dispatch, 0),
+      (dispatch) => {
+        lanes.withdraw(dispatch, 0);
+        lanes.foundBacklog(dispatch, 0);
+        assert.equal(lanes.ask(ALL_SLOTS, most, 0).length, 1);
+        lanes.pulled(dispatch.endpointId, { dispatches: [], isAll: true }, 0);
+      },
+      () => lanes.leave(() => true, 0),
+    ];
+    for (const end of ends) {
+      // In place of the tenant's name an object, since nobody sees whether a text is held.
+      const isGone = await isForgotten((tenantId) => {
+        const dispatch = Object.assign(leasedDispatch({ endpointId: ONE }), { tenantId });
+        assert.ok(lanes.offer(dispatch, 0));
+        end(dispatch);
+      });
+      assert.equal(isGone, true, String(end));
+    }
   });
 
   it("forget the rate limit of an endpoint whose slot is left while some wait, and no other's", () => {

@@ -2,10 +2,14 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { it } from "node:test";
 import { Client } from "pg";
+import { eventually } from "../../../test/support/eventually.ts";
 import { createTestDatabase } from "../../../test/support/postgres.ts";
+import { sessions } from "../../../test/support/sessions.ts";
 import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
 import { askClient } from "./host-probe.ts";
 import { Hosts, hostsOf, tellHost } from "./hosts.ts";
+
+const countTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
 
 it("goes on to another host on the same timeline once the one it used is gone", async () => {
   const database = await createTestDatabase();
@@ -69,6 +73,23 @@ it("waits at its first look for every host, and uses the one that is there", asy
   assert.equal((await hosts.pick()).host.name, `127.0.0.1:${port}`);
   const [gone, there] = hosts.states();
   assert.deepEqual([gone?.refusal, there?.refusal], ["cannot be used", null]);
+  await database.drop();
+});
+
+it("leaves no timer behind when a host has answered, and keeps its connection only while checks are frequent", async () => {
+  const database = await createTestDatabase();
+  const hosts = hostsAt(database.url, [new URL(database.url).port]);
+  await hosts.pick();
+  const before = countTimers();
+  await hosts.look();
+  assert.ok(countTimers() <= before);
+  const checks = () => sessions(database.pool, { name: "postern host check" });
+  await eventually(async () => (await checks()).length === 0);
+  hosts.keepAsking(true);
+  await hosts.check();
+  assert.equal((await checks()).length, 1);
+  hosts.keepAsking(false);
+  await eventually(async () => (await checks()).length === 0);
   await database.drop();
 });
 
