@@ -20,6 +20,7 @@ import type { ListedObject } from "../rules/reconcile-types.ts";
 import type { SignedUrlEndpoint } from "../rules/signed-url.ts";
 import { MAX_OBJECT_BYTES } from "../rules/values.ts";
 import { requireBucket, StoreUnavailableError, type Bucket, type StoredVersion } from "./bucket.ts";
+import { statOrClose } from "./directory-files.ts";
 import { beginWalk, isAbsent, walkKeys, type KeyWalk } from "./directory-listing.ts";
 import type { LinkSigner } from "./file-links.ts";
 import { contentTypeOf, isOwnKey } from "./own-keys.ts";
@@ -81,7 +82,7 @@ export function makeDirectoryBucket(options: {
       return orUnavailable(async () => {
         const file = await files.openVersion(key, versionId);
         if (file === null) return { found: false };
-        const { size } = await file.stat();
+        const { size } = await statOrClose(file);
         const body: Readable = file.createReadStream({ start: 0, ...range });
         return { found: true, size, body };
       });

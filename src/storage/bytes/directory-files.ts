@@ -1,7 +1,7 @@
 /**
  * Files that appear whole or not at all, and are never reached by a link.
  */
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { link, open, realpath, rm, rmdir, type FileHandle } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { hasCode } from "../../shared/error-code.ts";
@@ -14,11 +14,21 @@ export async function openRegular(root: string, path: string): Promise<FileHandl
     const folder = await realpath(dirname(path));
     if (folder !== join(await realpath(root), relative(root, dirname(path)))) return null;
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    if ((await file.stat()).isFile()) return file;
+    if ((await statOrClose(file)).isFile()) return file;
     await file.close();
     return null;
   } catch (error) {
     if (isAbsent(error) || hasCode(error, "ELOOP")) return null;
+    throw error;
+  }
+}
+
+/** An open file of which nothing can be told is of no use to anybody, and would stay open. */
+export async function statOrClose(file: FileHandle): Promise<Stats> {
+  try {
+    return await file.stat();
+  } catch (error) {
+    await file.close();
     throw error;
   }
 }
