@@ -12,6 +12,7 @@ import type { TailSink } from "../../deliveries/tail.ts";
 import { newEndpointId, newEventId } from "../../shared/id.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { requireUser } from "../access.ts";
+import { answerError } from "../error-answers.ts";
 import type { Session } from "../session.ts";
 import { logStreamRoute } from "./log-stream.ts";
 
@@ -128,6 +129,31 @@ it("a stream whose client has gone is kept nowhere", async () => {
       kept = null;
     });
     assert.equal(isGone, true);
+  } finally {
+    await app.close();
+  }
+});
+
+it("a stream that gets no place is ended, and kept for no stop of the process", async () => {
+  const sessions = { verify: async () => session };
+  const sinks: TailSink[] = [];
+  const logTail = {
+    async watch(_tenant: unknown, _filter: unknown, sink: TailSink): Promise<never> {
+      sinks.push(sink);
+      throw new Refusal("too_many_requests", { retryAfterS: 5 });
+    },
+    close: async () => undefined,
+  };
+  const app = fastify();
+  app.addHook("onRequest", requireUser(sessions));
+  app.setErrorHandler(answerError);
+  logStreamRoute(app, { logTail, sessions }, { streamPingMs: 60_000, streamLifeMs: 60_000 });
+  try {
+    assert.equal((await fetch(`${await app.listen({ port: 0 })}/stream`)).status, 429);
+    assert.deepEqual(
+      sinks.map((sink) => sink.hasRoom()),
+      [false],
+    );
   } finally {
     await app.close();
   }
