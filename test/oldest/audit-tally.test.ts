@@ -1,0 +1,2 @@
+import "../support/on-oldest.ts";
+import "../../src/audit/audit-tally.test.ts";
