@@ -107,7 +107,7 @@ export class Fetches {
   async lease(tenantId: TenantId, id: EndpointId | null, wanted: Wanted): Promise<Lease | null> {
     if (id === null) throw new Refusal("not_found");
     const endpoint = { tenantId, endpointId: id };
-    if (wanted.waitMs === 0) return wanted.signal.aborted ? null : this.#leaseNow(endpoint, wanted);
+    if (wanted.waitMs === 0) return this.#leaseNow(endpoint, wanted);
     return this.#whileWaiting(tenantId, (left) =>
       this.#leaseSoon(endpoint, { ...wanted, signal: AbortSignal.any([wanted.signal, left]) }),
     );
@@ -165,8 +165,7 @@ export class Fetches {
     const watch = waits.watch(endpoint.endpointId);
     try {
       for (;;) {
-        // A client that is gone must be leased nothing.
-        const found = signal.aborted ? null : await this.#leaseNow(endpoint, wanted);
+        const found = await this.#leaseNow(endpoint, { ...wanted, signal });
         const leftMs = endsAtMs - performance.now();
         if (found !== null || leftMs <= 0 || signal.aborted) return found;
         const nextMs = await queue.nextInMs(tenants.of(endpoint.tenantId), endpoint);
@@ -179,7 +178,12 @@ export class Fetches {
     }
   }
 
-  async #leaseNow(endpoint: EndpointKey, { limit }: Pick<Wanted, "limit">): Promise<Lease | null> {
+  /** A client that is gone must be leased nothing, also where it went while this waited for a connection. */
+  async #leaseNow(
+    endpoint: EndpointKey,
+    { limit, signal }: Pick<Wanted, "limit" | "signal">,
+  ): Promise<Lease | null> {
+    if (signal.aborted) return null;
     const { tenants, secretBox, metrics } = this.#services;
     const db = tenants.of(endpoint.tenantId);
     const target = await readSendTarget(db, secretBox, endpoint);
@@ -188,7 +192,9 @@ export class Fetches {
     if (!target.enabled) throw new Refusal("endpoint_disabled");
     await keepTemporary(db, target);
     const leaseId = randomUUID();
-    const leased = await db.transaction((transaction) => this.#leaseTo(transaction, target, leaseId, limit));
+    const leased = await db.transaction(async (transaction) =>
+      signal.aborted ? [] : this.#leaseTo(transaction, target, leaseId, limit),
+    );
     const [first] = leased;
     if (first === undefined) return null;
     metrics.pullLeased.inc(leased.length);

@@ -70,6 +70,27 @@ describe("a client that waits", () => {
     assert.deepEqual(hand.waits.steps, ["watch", "end", "watch", "end"]);
   });
 
+  it("is leased nothing when it goes while its look waits for a connection", async () => {
+    const id = await hand.offer();
+    for (const waitMs of [0, 5000]) {
+      const gone = new AbortController();
+      hand.fetches = hand.make({
+        ...hand.tenants,
+        of: (tenantId) => {
+          const db = hand.tenants.of(tenantId);
+          const transaction: typeof db.transaction = (work) => {
+            gone.abort();
+            return db.transaction(work);
+          };
+          return { ...db, transaction };
+        },
+      });
+      assert.equal(await hand.lease({ waitMs, signal: gone.signal }), null);
+    }
+    hand.fetches = hand.make(hand.tenants);
+    assert.deepEqual(idsOf(await hand.lease({ waitMs: 0 })), [id]);
+  });
+
   it("is answered at once when it is gone, or the process closes, while it waits", async (test) => {
     clock(test);
     const gone = new AbortController();
