@@ -2,7 +2,7 @@
 import type { Db } from "../../database/pool.ts";
 import type { EndpointId, EndpointKey } from "../../shared/id.ts";
 import type { SlotSet } from "../slots.ts";
-import { toClaimed, type FoundRow } from "./claimed-rows.ts";
+import { toClaimed, type AnsweredRow } from "./claimed-rows.ts";
 import { isRowOf } from "./key-look-up.ts";
 import { inSlots } from "./in-slots.ts";
 import { LEASE_MS, type Ask, type Claimed, type ClaimLimits } from "../queue.ts";
@@ -43,7 +43,7 @@ export async function claimDispatches(
   { slots, without }: { slots: SlotSet; without: readonly EndpointId[] },
 ): Promise<Claimed> {
   const leaseEndsMs = performance.now() + LEASE_MS;
-  const { rows } = await db.query<{ due: number } & (FoundRow | { id: null })>({
+  const { rows } = await db.query<{ due: number } & AnsweredRow>({
     name: "claim-dispatches",
     text: /* sql */ `WITH due AS MATERIALIZED (
         SELECT tenant_id, endpoint_id, id, event_id, version, claimable_at AS due_at FROM postern.dispatches
@@ -63,10 +63,8 @@ export async function claimDispatches(
       ORDER BY found.due_at, found.event_id`,
     values: [leaseId, LEASE_MS, limits.dispatches, limits.bodyBytes, without, slots.bits],
   });
-  const found = rows.filter((row) => row.id !== null);
-  const due = rows[0]?.due ?? 0;
-  const isAll = due < limits.dispatches && found.length === due;
-  return { ...toClaimed(found, { leaseId, leaseEndsMs }), isAll };
+  const look = { found: rows[0]?.due ?? 0, most: limits.dispatches };
+  return toClaimed(rows, look, { leaseId, leaseEndsMs });
 }
 
 /** Parks due dispatches of the endpoints; true when no more are due. */
@@ -123,7 +121,7 @@ export async function pullDispatches(
   asks: readonly Ask[],
 ): Promise<Map<EndpointId, Claimed>> {
   const leaseEndsMs = performance.now() + LEASE_MS;
-  const { rows } = await db.query<{ asked_id: EndpointId; parked: number } & (FoundRow | { id: null })>({
+  const { rows } = await db.query<{ asked_id: EndpointId; parked: number } & AnsweredRow>({
     name: "pull-dispatches",
     text: /* sql */ `WITH ask AS MATERIALIZED (
         SELECT * FROM unnest($3::text[], $4::uuid[], $5::bigint[], $6::bigint[])
@@ -164,10 +162,8 @@ export async function pullDispatches(
   return new Map(
     asks.map((ask) => {
       const own = answers.get(ask.endpointId) ?? [];
-      const found = own.filter((row) => row.id !== null);
-      const parked = own[0]?.parked ?? 0;
-      const isAll = parked < ask.dispatches && found.length === parked;
-      return [ask.endpointId, { ...toClaimed(found, { leaseId, leaseEndsMs }), isAll }];
+      const look = { found: own[0]?.parked ?? 0, most: ask.dispatches };
+      return [ask.endpointId, toClaimed(own, look, { leaseId, leaseEndsMs })];
     }),
   );
 }

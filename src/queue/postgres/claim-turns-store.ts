@@ -9,7 +9,7 @@
 import type { Db } from "../../database/pool.ts";
 import type { EndpointId } from "../../shared/id.ts";
 import { DUE, LEASE, SIZE, WITH_BODY } from "./claim-store.ts";
-import { toClaimed, type FoundRow } from "./claimed-rows.ts";
+import { toClaimed, type AnsweredRow } from "./claimed-rows.ts";
 import { inSlots } from "./in-slots.ts";
 import { LEASE_MS, type Claimed, type ClaimLimits } from "../queue.ts";
 import type { SlotSet } from "../slots.ts";
@@ -38,7 +38,7 @@ export async function claimInTurns(
   { slots, without, turn }: { slots: SlotSet; without: readonly EndpointId[]; turn: string },
 ): Promise<{ claimed: Claimed; turn: string }> {
   const leaseEndsMs = performance.now() + LEASE_MS;
-  const { rows } = await db.query<{ due: number; turn: string } & (FoundRow | { id: null })>({
+  const { rows } = await db.query<{ due: number; turn: string } & AnsweredRow>({
     name: "claim-in-turns",
     text: /* sql */ `WITH RECURSIVE line AS (
         (SELECT first.*, 1 AS place FROM (${FIRST_OF_TENANT} AND tenant_id > $7
@@ -84,8 +84,7 @@ export async function claimInTurns(
       ORDER BY found.due_at, found.event_id`,
     values: [leaseId, LEASE_MS, limits.dispatches, limits.bodyBytes, without, slots.bits, turn],
   });
-  const found = rows.filter((row) => row.id !== null);
   const { due = 0, turn: next = FIRST_TURN } = rows[0] ?? {};
-  const isAll = due < limits.dispatches && found.length === due;
-  return { claimed: { ...toClaimed(found, { leaseId, leaseEndsMs }), isAll }, turn: next };
+  const look = { found: due, most: limits.dispatches };
+  return { claimed: toClaimed(rows, look, { leaseId, leaseEndsMs }), turn: next };
 }

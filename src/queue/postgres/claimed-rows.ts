@@ -2,7 +2,7 @@
 import type { DeliveryId, EndpointId, EventId, TenantId } from "../../shared/id.ts";
 import type { Claimed, LeasedDispatch } from "../queue.ts";
 
-export type FoundRow = {
+type FoundRow = {
   tenant_id: TenantId;
   endpoint_id: EndpointId;
   id: DeliveryId;
@@ -14,13 +14,19 @@ export type FoundRow = {
   traceparent: string | null;
 };
 
+/** A row without a dispatch, where nothing was leased, only has what was counted. */
+export type AnsweredRow = FoundRow | { id: null };
+
+/** `found`: how many dispatches there were, of which its limits may have left some. It looked for `most` of them. */
 export function toClaimed(
-  rows: readonly FoundRow[],
+  rows: readonly AnsweredRow[],
+  look: { found: number; most: number },
   lease: Pick<LeasedDispatch, "leaseId" | "leaseEndsMs">,
-): Pick<Claimed, "claimed" | "withoutEvent"> {
+): Claimed {
   const claimed: LeasedDispatch[] = [];
   const withoutEvent: LeasedDispatch[] = [];
   for (const row of rows) {
+    if (row.id === null) continue;
     const dispatch = {
       id: row.id,
       tenantId: row.tenant_id,
@@ -35,5 +41,6 @@ export function toClaimed(
     };
     (row.body === null ? withoutEvent : claimed).push(dispatch);
   }
-  return { claimed, withoutEvent };
+  const isAll = look.found < look.most && claimed.length + withoutEvent.length === look.found;
+  return { claimed, withoutEvent, isAll };
 }
