@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { loadModule } from "./support/page.ts";
 
-const { parseAuditSearch, queryOf } = await loadModule<{
+const { parseAuditSearch } = await loadModule<{
   parseAuditSearch: (search: object) => object;
-  queryOf: (search: object, nowMs: number) => object;
 }>("pages/audit/audit-search.ts");
+const { queryOf } = await loadModule<{
+  queryOf: (search: object, nowMs: number) => object;
+}>("pages/audit/audit-query.ts");
 
 it("is what the page filters by, and what does not fit is as if it were not there", () => {
   const search = {

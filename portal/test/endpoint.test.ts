@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { PRODUCER } from "../../test/support/calls.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { dragOver } from "./support/chart.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, prepare } from "./support/tenant.ts";
 
@@ -28,12 +29,7 @@ describePortal(
       const deliveries = page.getByRole("link", { name: "All deliveries" });
       assert.match((await deliveries.getAttribute("href")) ?? "", new RegExp(`endpoint=${fails.id}`));
       const chart = page.getByRole("img", { name: "0 delivered and 3 failed in this time" });
-      const box = await chart.boundingBox();
-      assert.ok(box !== null);
-      await page.mouse.move(box.x + box.width / 4, box.y + 20);
-      await page.mouse.down();
-      await page.mouse.move(box.x + box.width / 2, box.y + 20, { steps: 4 });
-      await page.mouse.up();
+      await dragOver(chart);
       await page.waitForURL(new RegExp(`/log\\?endpoint=${fails.id}&from=.*&to=`));
       await page.goBack();
       await page.getByRole("link", { name: "The receiver failed" }).click();

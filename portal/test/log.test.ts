@@ -4,6 +4,7 @@ import { it } from "node:test";
 import * as z from "zod";
 import { seedDeliveries } from "../../bench/seed.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { dragOver } from "./support/chart.ts";
 import { describePortal } from "./support/portal.ts";
 import { addEndpoint, deliveriesOf, prepare, publish } from "./support/tenant.ts";
 
@@ -294,12 +295,7 @@ describePortal(
       await prepare(portal(), "chart", 2);
       const { page } = await portal().open("/log", { grant: { tenant_id: "chart" } });
       const chart = page.getByRole("img", { name: "2 delivered and 2 failed in this time" });
-      const box = await chart.boundingBox();
-      assert.ok(box !== null);
-      await page.mouse.move(box.x + box.width / 4, box.y + 20);
-      await page.mouse.down();
-      await page.mouse.move(box.x + box.width / 2, box.y + 20, { steps: 4 });
-      await page.mouse.up();
+      await dragOver(chart);
       await page.waitForURL(/from=.*to=/);
       await page.getByText("No deliveries in this time").waitFor();
       await page.locator("label", { hasText: "24 hours" }).click();

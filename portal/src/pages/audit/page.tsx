@@ -14,9 +14,11 @@ import { focusTitle } from "../../ui/focus.ts";
 import { Select } from "../../ui/select.tsx";
 import { Empty, Failed, Loading, useIsLoading } from "../../ui/states.tsx";
 import { pageOf } from "../../url/link.ts";
+import { RANGES } from "../../url/range.ts";
 import { ACTIONS, actionTexts } from "./action-texts.ts";
 import { Details } from "./details.tsx";
-import { parseAuditSearch, queryOf, RANGES, type AuditSearch as Search } from "./audit-search.ts";
+import { queryOf } from "./audit-query.ts";
+import { parseAuditSearch, type AuditSearch as Search } from "./audit-search.ts";
 import { texts } from "./texts.ts";
 
 type Entry = Schemas["AuditEntry"];

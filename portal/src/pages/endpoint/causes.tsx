@@ -8,7 +8,7 @@ import { useTexts } from "../../texts/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failed } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
-import type { EndpointRange } from "./range.ts";
+import type { Range } from "../../url/range.ts";
 import { texts } from "./texts.ts";
 
 type Causes = Schemas["GetFailureCausesAnswer"]["causes"];
@@ -25,7 +25,7 @@ export function useCauses(endpointId: string, from: Date): UseQueryResult<Causes
 type CausesProps = {
   causes: UseQueryResult<Causes>;
   endpointId: string;
-  range: EndpointRange;
+  range: Range;
   onReplay: (cause: string) => void;
 };
 

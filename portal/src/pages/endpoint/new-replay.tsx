@@ -13,7 +13,7 @@ import { Spinner } from "../../ui/spinner.tsx";
 import { useErrorText } from "../../ui/states.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import { toast } from "../../ui/toast.tsx";
-import type { EndpointRange } from "./range.ts";
+import type { Range } from "../../url/range.ts";
 import {
   requestOf,
   SELECTS,
@@ -28,7 +28,7 @@ type NewReplayProps = {
   endpointId: string;
   select: Selected;
   /** Chosen at first: that which the page shows. */
-  range: EndpointRange;
+  range: Range;
   cause: string | undefined;
   causes: readonly string[];
   onSelect: (select: Selected) => void;

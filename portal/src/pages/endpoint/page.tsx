@@ -21,7 +21,7 @@ import { UrlText } from "../../ui/url-text.tsx";
 import { CauseList, useCauses } from "./causes.tsx";
 import { EndpointFacts } from "./endpoint-facts.tsx";
 import { msToNext } from "./next-attempt.ts";
-import { RANGE_MS, RANGES } from "./range.ts";
+import { RANGE_MS, RANGES } from "../../url/range.ts";
 import { Replays } from "./replays.tsx";
 import { texts } from "./texts.ts";
 import { lazyPart } from "../../ui/lazy-part.tsx";

@@ -1,6 +1,6 @@
 /** What a person asks for in a replay, and the request that it makes. */
 import type { components } from "../../api/schema.d.ts";
-import { RANGE_MS } from "./range.ts";
+import { RANGE_MS } from "../../url/range.ts";
 
 const TIMES = { "1h": 3_600_000, ...RANGE_MS } as const;
 type Time = keyof typeof TIMES;

@@ -1,7 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 import { root } from "../../root.ts";
 import { oneOf, text } from "../../url/search.ts";
-import { RANGES } from "./range.ts";
+import { RANGES } from "../../url/range.ts";
 
 const SELECTS = ["failed", "missed", "all"] as const;
 

@@ -2,11 +2,10 @@
 import type { Schemas } from "../../api/client.ts";
 import type { Zone } from "../../display/display.ts";
 import { faultOf, fieldsOf, timesOf, type FieldTimes, type Times } from "../../ui/own-times.ts";
-import { EXPORT_TIMES, type EXPORT_STATUSES } from "./kinds.ts";
+import { RANGE_MS, RANGES, type Range } from "../../url/range.ts";
+import type { EXPORT_STATUSES } from "./kinds.ts";
 
-const DAY_MS = 86_400_000;
-const TIMES = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS } as const;
-export const TIME_NAMES = [...EXPORT_TIMES, "own"] as const;
+export const TIME_NAMES = [...RANGES, "own"] as const;
 export const FORMATS = ["ndjson", "csv", "parquet"] as const;
 
 export type Request = Schemas["CreateExportRequest"];
@@ -22,7 +21,7 @@ export type Wanted = FieldTimes & {
 
 /** As the log hands it on. */
 export type Chosen = {
-  range?: (typeof EXPORT_TIMES)[number] | undefined;
+  range?: Range | undefined;
   from?: string | undefined;
   to?: string | undefined;
   endpoint?: string | undefined;
@@ -57,7 +56,7 @@ export function ownTime(
   now: Date,
 ): Pick<Wanted, "from" | "to" | "first"> {
   if (time === "own") return { from, to, first };
-  const chosen = { from: new Date(now.getTime() - TIMES[time]), to: now };
+  const chosen = { from: new Date(now.getTime() - RANGE_MS[time]), to: now };
   return { ...fieldsOf(chosen, zone), first: chosen };
 }
 
@@ -67,7 +66,7 @@ export function requestOf(wanted: Wanted, zone: Zone, now: Date): Request | null
   const { from, to } =
     time === "own"
       ? timesOf(wanted, wanted.first, zone)
-      : { from: new Date(now.getTime() - TIMES[time]), to: now };
+      : { from: new Date(now.getTime() - RANGE_MS[time]), to: now };
   if (faultOf({ from, to }, null) !== undefined) return null;
   if (formats.length === 0 || from === null || to === null) return null;
   return {

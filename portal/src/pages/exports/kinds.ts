@@ -3,4 +3,3 @@ export const KINDS = ["export", "request_body", "response_body"] as const;
 
 /** Of the deliveries of an export. */
 export const EXPORT_STATUSES = ["delivered", "failed", "test"] as const;
-export const EXPORT_TIMES = ["24h", "7d", "30d"] as const;

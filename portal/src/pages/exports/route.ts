@@ -1,8 +1,9 @@
 import { createRoute } from "@tanstack/react-router";
 import { root } from "../../root.ts";
 import { defineTexts } from "../../texts/texts.ts";
+import { RANGES } from "../../url/range.ts";
 import { instant, oneOf, text } from "../../url/search.ts";
-import { EXPORT_STATUSES, EXPORT_TIMES, KINDS } from "./kinds.ts";
+import { EXPORT_STATUSES, KINDS } from "./kinds.ts";
 
 /** `view`: exports, or all stored files, those of one `kind`. `open`: the dialog, with what the rest chooses at first. */
 export const route = createRoute({
@@ -19,7 +20,7 @@ export const route = createRoute({
     ...oneOf(search, "view", ["files"]),
     ...oneOf(search, "kind", KINDS),
     ...oneOf(search, "open", ["new"]),
-    ...oneOf(search, "range", EXPORT_TIMES),
+    ...oneOf(search, "range", RANGES),
     ...instant(search, "from"),
     ...instant(search, "to"),
     ...text(search, "endpoint"),
